@@ -1,0 +1,266 @@
+/*
+ * The profile file: its model, its writer and its reader.  The bytes are
+ * described in neap-file(5); this header is the model that both sides share.
+ *
+ * Ids of each table count from 1 in the order of appearance; 0 means none.
+ * Interval k ends with snapshot k (k from 1): a block born in interval k is
+ * first seen by snapshot k.  Times are nanoseconds since the recording began.
+ */
+#ifndef NEAP_PROFILE_PROFILE_H
+#define NEAP_PROFILE_PROFILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "src/base/buf.h"
+#include "src/base/err.h"
+#include "src/base/map.h"
+
+typedef uint32_t mod_id, thread_id, frame_id, node_id, site_id, cohort_id, snap_id, func_id, file_id;
+
+/* Fixed nodes: they exist in every profile, have no frame and no parent. */
+#define PROFILE_NODE_ROOT 1u
+#define PROFILE_NODE_SIGNAL 2u
+#define PROFILE_NODE_TRUNCATED 3u
+#define PROFILE_NODE_FIRST 4u
+
+#define PROFILE_SIZE_MIXED UINT64_MAX /* blocks of many sizes: bytes are counted apart */
+
+/* Same order as enum nc_api of the collector. */
+enum profile_api {
+	API_UNKNOWN, API_MALLOC, API_CALLOC, API_REALLOC, API_REALLOCARRAY, API_POSIX_MEMALIGN,
+	API_ALIGNED_ALLOC, API_MEMALIGN, API_VALLOC, API_PVALLOC, API_NEW, API_NEW_ARRAY, API_MMAP,
+	API_COUNT,
+};
+const char *profile_api_name(enum profile_api api); /* "malloc", ...; "unknown" */
+
+/* Same order as enum nc_drop of the collector. */
+enum profile_drop {
+	DROP_NODES, DROP_COHORTS, DROP_THREADS, DROP_MAP, DROP_REENTRY, DROP_STARTUP, DROP_MODULES,
+	DROP_FRAMES, DROP_FOREIGN, DROP_UNWIND, DROP_COUNT,
+};
+const char *profile_drop_name(enum profile_drop d);    /* short key: "nodes", ... */
+const char *profile_drop_meaning(enum profile_drop d); /* one phrase for people */
+
+/* ---- records --------------------------------------------------------------- */
+
+struct profile_run {
+	const char *tool;       /* "neap 0.1.0" */
+	const char *const *argv; /* argv_count strings */
+	size_t argv_count;
+	const char *exe, *cwd, *host, *kernel;
+	uint32_t pid, ppid, cpu_count;
+	bool is_forked;            /* started as a copy of ppid's memory */
+	uint64_t start_unix_ns;    /* wall clock when the recording began */
+	uint64_t interval_ns;      /* first snapshot interval */
+	uint64_t sample_bytes;     /* 0 = every block is counted */
+};
+
+enum profile_module_flags { MODULE_MAIN = 1, MODULE_VDSO = 2, MODULE_COLLECTOR = 4, MODULE_LOADER = 8 };
+
+struct profile_module {
+	const char *path;
+	uint8_t build_id[64];
+	uint32_t build_id_bytes;
+	uint32_t flags;
+	uint64_t start_va, end_va, bias; /* run-time range; run-time address - bias = address in the ELF file */
+	snap_id first_snap, last_snap;   /* last 0 = until the end */
+};
+
+enum profile_thread_flags { THREAD_ENDED = 1, THREAD_NESTED = 2 };
+
+struct profile_thread {
+	const char *name;
+	uint32_t tid, flags;
+	snap_id first_snap, last_snap;
+};
+
+enum profile_frame_flags { FRAME_GUESSED = 1 };
+
+struct profile_frame { /* a return address; look up pc - 1 */
+	mod_id module;  /* 0: pc is a run-time address in no module */
+	uint32_t flags;
+	uint64_t pc;    /* in the ELF file's own addresses */
+};
+
+enum profile_node_flags { NODE_EXITING = 1 /* inside exit() */ };
+
+struct profile_site {
+	node_id node;
+	uint64_t size_bytes; /* or PROFILE_SIZE_MIXED */
+	enum profile_api api;
+};
+
+enum profile_cohort_flags { COHORT_INHERITED = 1 /* live at fork; not allocations of this process */ };
+
+struct profile_snapshot {
+	uint64_t time_ns, cpu_ns, rss_bytes; /* cpu and rss 0 if unknown */
+	int64_t live_bytes;                  /* what the collector's running total said */
+};
+
+struct profile_change { /* of one cohort since the snapshot before */
+	uint64_t births, deaths, temporary; /* blocks */
+	uint64_t born_bytes, died_bytes, temporary_bytes; /* only for PROFILE_SIZE_MIXED, else 0 */
+};
+
+struct profile_peak_entry { cohort_id cohort; uint64_t blocks, bytes; };
+
+struct profile_peak {
+	uint64_t bytes, time_ns, bound_bytes; /* bound: the true peak is within this of `bytes` */
+	snap_id snap;                         /* interval it fell in */
+};
+
+enum profile_end_kind {
+	END_UNKNOWN,  /* no end block: the recorder died or the file was cut */
+	END_EXITED, END_SIGNALED, END_EXEC, /* the program replaced itself */
+	END_STOPPED,  /* the recording stopped first (disk full, recorder asked to stop) */
+};
+struct profile_end {
+	enum profile_end_kind kind;
+	int status; /* exit status or signal number; meaningful if has_status */
+	bool has_status; /* false for processes whose parent is not the recorder */
+	uint64_t time_ns;
+	const char *reason; /* for END_STOPPED, else "" */
+};
+
+/* ---- symbols ----------------------------------------------------------------- */
+
+struct profile_func {
+	const char *name;    /* demangled, with parameters as the demangler prints them */
+	const char *linkage; /* as in the object file; same as name if not mangled */
+};
+struct profile_line { func_id func; file_id file; uint32_t line; /* 0 unknown */ };
+
+/*
+ * For every frame a run of profile_line, innermost inlined function first, the
+ * function that holds the code last.  An empty run: nothing is known.
+ */
+struct profile_symbols {
+	struct profile_func *funcs;   /* [func_count], func_id - 1 */
+	size_t func_count;
+	const char **files;           /* [file_count], file_id - 1; full paths */
+	size_t file_count;
+	struct profile_line *lines;   /* all runs, in order of frames */
+	size_t line_count;
+	uint32_t *first_line;         /* [frame_count + 1]: run of frame f is first_line[f-1] .. first_line[f]-1 */
+	size_t frame_count;
+};
+
+/* ---- writer --------------------------------------------------------------------- */
+
+/*
+ * Append-only.  Records are buffered and written as compressed blocks; each call of
+ * profile_writer_flush leaves a file that is readable up to here.  A failed write is
+ * sticky: later calls return the same error, what was written stays valid.
+ * Calls must name only ids that were added before.  Not thread-safe.
+ */
+struct profile_writer;
+
+/* Takes over fd (an empty, writable file); path is only for messages. */
+enum neap_err profile_writer_new(int fd, const char *path, const struct profile_run *run,
+				 struct profile_writer **out, struct err *e);
+/* Each returns the new id, or 0 after a failure that flush will report. */
+mod_id profile_add_module(struct profile_writer *w, const struct profile_module *m);
+thread_id profile_add_thread(struct profile_writer *w, const struct profile_thread *t);
+/* Later facts about a module or thread (last_snap, name, flags) replace the earlier record. */
+void profile_update_module(struct profile_writer *w, mod_id id, const struct profile_module *m);
+void profile_update_thread(struct profile_writer *w, thread_id id, const struct profile_thread *t);
+frame_id profile_add_frame(struct profile_writer *w, const struct profile_frame *f);
+node_id profile_add_node(struct profile_writer *w, node_id parent, frame_id frame, uint32_t flags);
+site_id profile_add_site(struct profile_writer *w, const struct profile_site *s);
+
+/* A snapshot: begin, then changes, then end.  Cohorts are added only inside one. */
+snap_id profile_snapshot_begin(struct profile_writer *w, const struct profile_snapshot *s);
+cohort_id profile_add_cohort(struct profile_writer *w, site_id site, thread_id thread, snap_id birth,
+			     uint32_t flags, const struct profile_change *first);
+void profile_change_cohort(struct profile_writer *w, cohort_id c, const struct profile_change *change);
+enum neap_err profile_snapshot_end(struct profile_writer *w, struct err *e);
+
+void profile_add_mark(struct profile_writer *w, const char *name, snap_id snap, uint64_t time_ns);
+void profile_set_drops(struct profile_writer *w, const uint64_t drops[DROP_COUNT]); /* last one counts */
+void profile_set_peak(struct profile_writer *w, const struct profile_peak *p,
+		      const struct profile_peak_entry *entries, size_t count); /* last one counts */
+void profile_add_symbols(struct profile_writer *w, const struct profile_symbols *s); /* last one counts */
+void profile_add_end(struct profile_writer *w, const struct profile_end *end);
+
+enum neap_err profile_writer_flush(struct profile_writer *w, struct err *e);
+uint64_t profile_writer_bytes(const struct profile_writer *w); /* written so far */
+/* Flushes, closes the descriptor, frees w.  NULL is fine. */
+enum neap_err profile_writer_close(struct profile_writer *w, struct err *e);
+
+/* ---- reader ------------------------------------------------------------------------ */
+
+/* What was wrong with a file that could still be read in part. */
+struct profile_damage {
+	bool is_cut;           /* ends inside a block, or without an end block */
+	uint64_t whole_bytes;  /* bytes of the file up to the last whole block */
+	uint64_t lost_bytes;   /* after it */
+	uint32_t bad_blocks;   /* blocks skipped because their checksum did not match */
+	char text[256];        /* for people; empty if nothing is wrong */
+};
+
+/*
+ * A loaded profile: read-only columns, owned by the profile.  Column [i] belongs to
+ * id i + 1, except node columns, which have an entry for every id from 0.
+ */
+struct profile {
+	char *path;
+	uint64_t file_bytes;
+	struct profile_run run;
+	struct profile_end end;
+	struct profile_damage damage;
+
+	struct profile_module *modules;  size_t module_count;
+	struct profile_thread *threads;  size_t thread_count;
+	struct profile_frame *frames;    size_t frame_count;
+
+	/* nodes, indexed by node_id; node_count includes ids 0..3; parents come before children */
+	node_id *node_parent; frame_id *node_frame; uint8_t *node_flags; size_t node_count;
+
+	struct profile_site *sites;      size_t site_count;
+
+	/* cohorts */
+	site_id *cohort_site; thread_id *cohort_thread; snap_id *cohort_birth; uint8_t *cohort_flags;
+	uint64_t *cohort_births, *cohort_temporary;          /* blocks */
+	uint64_t *cohort_born_bytes, *cohort_temporary_bytes; /* for every size, mixed or not */
+	size_t cohort_count;
+
+	/* deaths, grouped by snapshot: those of snapshot s are death_first[s-1] .. death_first[s]-1 */
+	cohort_id *death_cohort; uint64_t *death_blocks, *death_bytes; size_t death_count;
+	size_t *death_first; /* [snapshot_count + 1] */
+
+	struct profile_snapshot *snapshots; size_t snapshot_count;
+	struct profile_mark { const char *name; snap_id snap; uint64_t time_ns; } *marks; size_t mark_count;
+
+	bool has_peak;
+	struct profile_peak peak;
+	struct profile_peak_entry *peak_entries; size_t peak_entry_count;
+	uint64_t drops[DROP_COUNT];
+	bool has_symbols;
+	struct profile_symbols symbols;
+
+	struct arena arena; /* strings and small arrays */
+};
+
+/*
+ * profile_open - read a profile file.
+ * Fails:  ERR_IO, ERR_FORMAT (not a neap profile, or nothing whole in it),
+ *         ERR_UNSUPPORTED (needs a feature this version does not know, named), ERR_NOMEM.
+ *         A cut or partly damaged file is not an error: see p->damage.
+ * Cost:   linear in the file; every id in the columns is checked, so users need not.
+ */
+enum neap_err profile_open(const char *path, struct profile **out, struct err *e);
+/* Same from memory, for tests and fuzzing; data is borrowed during the call only. */
+enum neap_err profile_parse(const void *data, size_t bytes, const char *name, struct profile **out,
+			    struct err *e);
+void profile_free(struct profile *p);
+
+/* profile_check - counters against each other: deaths never exceed births, peak entries add up to
+ * the peak within its bound, ...  Appends one line per finding to out; returns how many. */
+size_t profile_check(const struct profile *p, struct buf *out);
+
+/* profile_dump - every block of a file: offset, type, sizes, checksum, decoded records. */
+enum neap_err profile_dump(const void *data, size_t bytes, struct buf *out, struct err *e);
+
+#endif

@@ -1,0 +1,67 @@
+/*
+ * Names for code addresses: module files, debug information, demangling.
+ *
+ * libdwarf is used in one file, libiberty's demangler in another; this header
+ * shows neither.  A module's file is only used if its build id equals the one
+ * that was mapped: it is better to show module+offset than another binary's name.
+ */
+#ifndef NEAP_SYM_SYM_H
+#define NEAP_SYM_SYM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "src/base/buf.h"
+#include "src/base/err.h"
+
+struct sym_module; /* one opened module with what was found for it */
+
+struct sym_request {
+	const char *path;        /* for messages and for the search */
+	int fd;                  /* >= 0: read this instead of opening path (borrowed, dup'ed) */
+	const uint8_t *build_id; /* as mapped; build_id_bytes 0 = unknown, then the file is accepted as it is */
+	size_t build_id_bytes;
+	const char *const *debug_dirs; /* searched before /usr/lib/debug; NULL-terminated, may be NULL */
+};
+
+/*
+ * sym_module_open - open a module and find its debug information.
+ * Sources: the file itself, .gnu_debuglink (CRC checked), build-id directories,
+ * .gnu_debugaltlink where libdwarf supports it, .symtab, .dynsym.
+ * Fails: ERR_IO, ERR_FORMAT (not ELF, damaged), ERR_ABSENT (build id differs), ERR_NOMEM.
+ */
+enum neap_err sym_module_open(const struct sym_request *req, struct sym_module **out, struct err *e);
+void sym_module_free(struct sym_module *m);
+
+struct sym_line {
+	const char *linkage; /* name in the object file; owned by the module; never NULL */
+	const char *name;    /* demangled, or the same as linkage */
+	const char *file;    /* full path (compilation directory applied), or "" */
+	uint32_t line;       /* 0 unknown */
+	bool is_inlined;     /* this function was inlined into the next one */
+};
+
+/*
+ * sym_lookup - all functions at an address, innermost inlined first.
+ *
+ *   va         address in the ELF file's own terms, already return address - 1
+ *   lines_out  at most cap entries
+ * Returns the number of entries; 0 = nothing known.  The physical function's name comes
+ * from the linkage name of DWARF if it has one, else from .symtab/.dynsym.
+ * Cost: reading a compilation unit once, then O(log n) per address.  Sort addresses first.
+ * Broken DWARF costs the names of its unit only, never an error.
+ */
+size_t sym_lookup(struct sym_module *m, uint64_t va, struct sym_line *lines_out, size_t cap);
+
+/* What is known about where the names come from, for messages: "DWARF", "symbol table", "none". */
+const char *sym_module_source(const struct sym_module *m);
+
+/* sym_demangle - C++, Rust (legacy and v0), D.  Appends to out; returns false and appends nothing if it is not mangled. */
+bool sym_demangle(const char *linkage, struct buf *out);
+
+/* sym_is_wrapper - an allocation wrapper by its demangled name: malloc family, operator new, std::allocator
+ * and friends, strdup, asprintf, g_malloc, xmalloc, Rust alloc shims.  The table is src/sym/wrappers.def. */
+bool sym_is_wrapper(const char *name);
+
+#endif
