@@ -1,0 +1,28 @@
+# What runs inside the profiled program.  Rules for it: HACKING.md.
+
+collector_headers = \
+	collector/format.h
+
+collector_sources =
+
+if BUILD_COLLECTOR
+if HAVE_COLLECTOR_SOURCES
+pkglib_LTLIBRARIES += collector/libneap-collector.la
+endif
+endif
+
+collector_libneap_collector_la_SOURCES = $(collector_sources) $(collector_headers)
+collector_libneap_collector_la_CFLAGS = $(AM_CFLAGS) $(COLLECTOR_CFLAGS)
+collector_libneap_collector_la_LDFLAGS = -module -avoid-version -no-undefined -shared \
+	-Wl,-z,now -Wl,-z,relro \
+	-Wl,--version-script=$(top_srcdir)/collector/collector.map
+collector_libneap_collector_la_LIBADD =
+EXTRA_collector_libneap_collector_la_DEPENDENCIES = $(top_srcdir)/collector/collector.map
+
+# #include <neap/neap.h> in programs that set marks; weak, so nothing to link with.
+if HAVE_NEAP_H
+neapincludedir = $(includedir)/neap
+neapinclude_HEADERS = collector/neap.h
+endif
+pkgconfigdir = $(libdir)/pkgconfig
+nodist_pkgconfig_DATA = neap.pc

@@ -1,0 +1,1 @@
+# One line per page:  dist_man_MANS += man/neap.1

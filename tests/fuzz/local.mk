@@ -1,0 +1,1 @@
+# Fuzzers.  Their saved corpora are replayed by `make check`.

@@ -1,0 +1,4 @@
+# Scripts that run the real program:  integration_tests += tests/integration/NAME.sh
+integration_tests =
+TESTS += $(integration_tests)
+EXTRA_DIST += $(integration_tests)

@@ -1,0 +1,22 @@
+# Everything that `make check` runs.  A test is a program, or a script ending in .sh
+# that exits 0 (passed), 77 (skipped, with the reason on its last line) or anything
+# else (failed).  Scripts find their way by the variables exported here.
+
+TEST_EXTENSIONS = .sh
+SH_LOG_COMPILER = $(BASH_PROG)
+
+AM_TESTS_ENVIRONMENT = \
+	LC_ALL=C; TZ=UTC; export LC_ALL TZ; \
+	srcdir_abs='$(abs_top_srcdir)'; builddir_abs='$(abs_top_builddir)'; \
+	NEAP='$(abs_top_builddir)/neap'; \
+	NEAP_COLLECTOR='$(abs_top_builddir)/collector/.libs/libneap-collector.so'; \
+	CLANG_FORMAT='$(CLANG_FORMAT)'; CC='$(CC)'; \
+	export srcdir_abs builddir_abs NEAP NEAP_COLLECTOR CLANG_FORMAT CC;
+
+include tests/unit/local.mk
+include tests/targets/local.mk
+include tests/integration/local.mk
+include tests/stress/local.mk
+include tests/fuzz/local.mk
+include tests/bench/local.mk
+include tests/lint/local.mk
