@@ -1,0 +1,61 @@
+/*
+ * Names for all frames of a profile at once: opens each module, looks up every
+ * frame's pc - 1 and builds the table of functions, files and lines that the
+ * profile's symbols block holds.  Called by the recorder when a recording ends and
+ * by `neap symbolize` later.
+ */
+#ifndef NEAP_SYM_SYMBOLISE_H
+#define NEAP_SYM_SYMBOLISE_H
+
+#include <stddef.h>
+
+#include "src/base/err.h"
+#include "src/base/map.h"
+#include "src/profile/profile.h"
+
+struct symbolise_request {
+	const struct profile_module *modules; /* [module_count], mod_id - 1 */
+	size_t module_count;
+	const struct profile_frame *frames; /* [frame_count], frame_id - 1 */
+	size_t frame_count;
+	/*
+	 * [module_count], or NULL: open files of the modules, for programs that are gone or
+	 * replaced by now; -1 = open the module's path.  Borrowed, not closed.
+	 */
+	const int *module_fds;
+	const char *const
+		*debug_dirs; /* searched before /usr/lib/debug; NULL-terminated, may be NULL */
+	/*
+	 * May be NULL.  Called now and then with the number of frames looked up so far, from the
+	 * threads that do the work but never from two at once.
+	 */
+	void (*progress)(void *context, size_t done_count, size_t all_count);
+	void *progress_context;
+	unsigned thread_count; /* 0 = one per processor, at most 2 */
+};
+
+/* What came out.  Everything is owned by the result; symbols can be given to profile_add_symbols. */
+struct symbolise_result {
+	struct profile_symbols symbols; /* one run per frame of the request */
+	/* one line each, for people: "no symbols for /usr/lib/libfoo.so (build id differs: ...)" */
+	char **warnings;
+	size_t warning_count, warning_cap;
+	size_t named_count; /* frames with at least a function */
+	size_t lined_count; /* frames with a line of source */
+	struct arena arena; /* files, funcs, ... of symbols */
+};
+
+/*
+ * symbolise_frames - fill `out`, which need not be initialised.
+ *
+ * A module that cannot be opened or read costs the names of its own frames only and adds a
+ * warning; that is no error.  Same modules and files: same result, whatever the threads do.
+ * Cost:    each compilation unit that holds an address is read once; one module's debug
+ *          information per thread is in memory at a time.
+ * Fails:   ERR_NOMEM only.  `out` is then empty; releasing it is still allowed.
+ */
+enum neap_err symbolise_frames(const struct symbolise_request *req, struct symbolise_result *out,
+			       struct err *e);
+void symbolise_release(struct symbolise_result *out);
+
+#endif
