@@ -2,9 +2,17 @@ noinst_LTLIBRARIES += src/base/libbase.la
 neap_libs += src/base/libbase.la
 
 src_base_libbase_la_SOURCES = \
+	src/base/buf.c \
 	src/base/buf.h \
+	src/base/crc32c.c \
+	src/base/crc32c.h \
+	src/base/err.c \
 	src/base/err.h \
+	src/base/fmt.c \
 	src/base/fmt.h \
 	src/base/limits.h \
+	src/base/map.c \
 	src/base/map.h \
-	src/base/mem.h
+	src/base/mem.c \
+	src/base/mem.h \
+	src/base/width.inc

@@ -1,0 +1,196 @@
+/*
+ * Heap memory of the analysis side.  The only file that calls libc's allocator;
+ * every other one comes here, so that a test can make any allocation fail.
+ *
+ * An arena is a list of blocks.  The head block is filled from the front; a
+ * request that would waste much of it gets a block of its own behind the head.
+ */
+#include "config.h"
+
+#include "src/base/mem.h"
+
+#include <stdalign.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ARENA_FIRST_BYTES   ((size_t)4 << 10)
+#define ARENA_LARGEST_BYTES ((size_t)1 << 20)
+#define ARENA_ALIGN_BYTES   ((size_t)16)
+
+/* Process-wide, since the fault injection of a test has to see every allocation. Relaxed: counters. */
+static atomic_uint_fast64_t alloc_count;
+static atomic_uint_fast64_t fail_at_count; /* value of alloc_count that fails; 0 = none */
+
+static bool may_allocate(void)
+{
+	uint64_t n = atomic_fetch_add_explicit(&alloc_count, 1, memory_order_relaxed) + 1;
+	return n != atomic_load_explicit(&fail_at_count, memory_order_relaxed);
+}
+
+void mem_fail_at(uint64_t n)
+{
+	uint64_t at = n ? mem_count() + n : 0;
+	atomic_store_explicit(&fail_at_count, at, memory_order_relaxed);
+}
+
+uint64_t mem_count(void)
+{
+	return atomic_load_explicit(&alloc_count, memory_order_relaxed);
+}
+
+void *mem_alloc(size_t bytes)
+{
+	return may_allocate() ? malloc(bytes ? bytes : 1) : NULL;
+}
+
+void *mem_zalloc(size_t bytes)
+{
+	return may_allocate() ? calloc(1, bytes ? bytes : 1) : NULL;
+}
+
+void *mem_array(size_t count, size_t elem_bytes)
+{
+	size_t bytes;
+	if (__builtin_mul_overflow(count, elem_bytes, &bytes))
+		return NULL;
+	return mem_alloc(bytes);
+}
+
+void *mem_zarray(size_t count, size_t elem_bytes)
+{
+	size_t bytes;
+	if (__builtin_mul_overflow(count, elem_bytes, &bytes))
+		return NULL;
+	return mem_zalloc(bytes);
+}
+
+void *mem_realloc_array(void *p, size_t count, size_t elem_bytes)
+{
+	size_t bytes;
+	if (__builtin_mul_overflow(count, elem_bytes, &bytes) || !may_allocate())
+		return NULL;
+	return realloc(p, bytes ? bytes : 1);
+}
+
+char *mem_strdup(const char *s)
+{
+	return mem_strndup(s, strlen(s));
+}
+
+char *mem_strndup(const char *s, size_t bytes)
+{
+	char *copy = bytes < SIZE_MAX ? mem_alloc(bytes + 1) : NULL;
+	if (!copy)
+		return NULL;
+	if (bytes)
+		memcpy(copy, s, bytes);
+	copy[bytes] = '\0';
+	return copy;
+}
+
+void mem_free(void *p)
+{
+	free(p);
+}
+
+bool vec_reserve(void **data, size_t *cap, size_t need, size_t elem_bytes)
+{
+	if (need <= *cap)
+		return true;
+	size_t grown = *cap > SIZE_MAX / 2 ? SIZE_MAX : *cap * 2;
+	if (grown < 16)
+		grown = 16;
+	if (grown < need)
+		grown = need;
+	void *moved = mem_realloc_array(*data, grown, elem_bytes);
+	if (!moved)
+		return false;
+	*data = moved;
+	*cap = grown;
+	return true;
+}
+
+/* ---- arena ----------------------------------------------------------------- */
+
+struct arena_block {
+	struct arena_block *next;
+	alignas(16) unsigned char data[];
+};
+
+static struct arena_block *block_new(size_t data_bytes)
+{
+	if (data_bytes > SIZE_MAX - sizeof(struct arena_block))
+		return NULL;
+	return mem_alloc(sizeof(struct arena_block) + data_bytes);
+}
+
+/* A request too large for what is left: its own block, or a new head. */
+static void *arena_alloc_slow(struct arena *a, size_t bytes)
+{
+	size_t head_bytes = a->head ? a->cap_bytes * 2 : ARENA_FIRST_BYTES;
+	if (head_bytes > ARENA_LARGEST_BYTES)
+		head_bytes = ARENA_LARGEST_BYTES;
+	bool has_own_block = bytes > head_bytes / 4;
+	struct arena_block *b = block_new(has_own_block ? bytes : head_bytes);
+	if (!b)
+		return NULL;
+	a->total_bytes += bytes;
+	if (has_own_block && a->head) {
+		b->next = a->head->next;
+		a->head->next = b;
+		return b->data;
+	}
+	b->next = a->head;
+	a->head = b;
+	a->used_bytes = bytes;
+	a->cap_bytes = has_own_block ? bytes : head_bytes;
+	return b->data;
+}
+
+void *arena_alloc(struct arena *a, size_t bytes)
+{
+	if (bytes > SIZE_MAX - ARENA_ALIGN_BYTES)
+		return NULL;
+	bytes = (bytes + ARENA_ALIGN_BYTES - 1) & ~(ARENA_ALIGN_BYTES - 1);
+	if (!a->head || bytes > a->cap_bytes - a->used_bytes)
+		return arena_alloc_slow(a, bytes);
+	void *p = a->head->data + a->used_bytes;
+	a->used_bytes += bytes;
+	a->total_bytes += bytes;
+	return p;
+}
+
+void *arena_zalloc(struct arena *a, size_t bytes)
+{
+	void *p = arena_alloc(a, bytes);
+	return p ? memset(p, 0, bytes) : NULL;
+}
+
+void *arena_array(struct arena *a, size_t count, size_t elem_bytes)
+{
+	size_t bytes;
+	if (__builtin_mul_overflow(count, elem_bytes, &bytes))
+		return NULL;
+	return arena_zalloc(a, bytes);
+}
+
+char *arena_strndup(struct arena *a, const char *s, size_t bytes)
+{
+	char *copy = bytes < SIZE_MAX ? arena_alloc(a, bytes + 1) : NULL;
+	if (!copy)
+		return NULL;
+	if (bytes)
+		memcpy(copy, s, bytes);
+	copy[bytes] = '\0';
+	return copy;
+}
+
+void arena_release(struct arena *a)
+{
+	for (struct arena_block *b = a->head, *next; b; b = next) {
+		next = b->next;
+		mem_free(b);
+	}
+	*a = (struct arena){0};
+}
