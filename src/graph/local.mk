@@ -1,4 +1,10 @@
 noinst_LTLIBRARIES += src/graph/libgraph.la
 neap_libs += src/graph/libgraph.la
 
-src_graph_libgraph_la_SOURCES =
+src_graph_libgraph_la_SOURCES = \
+	src/graph/build.c \
+	src/graph/entries.c \
+	src/graph/graph.h \
+	src/graph/graph_priv.h \
+	src/graph/group.c \
+	src/graph/pop.c

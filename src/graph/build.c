@@ -1,0 +1,327 @@
+/*
+ * Building the index, and what is fixed once it is built: leaves, the tree, time.
+ *
+ * Ids of nodes grow from parents to children.  So whatever flows down the tree is one
+ * pass over the nodes from first to last, and whatever flows up is one pass from last
+ * to first; no recursion anywhere.
+ */
+#include "config.h"
+
+#include "src/graph/graph_priv.h"
+
+/* Deaths of every cohort, all snapshots together. */
+static void sum_deaths(struct graph *g)
+{
+	const struct profile *p = g->p;
+	for (size_t i = 0; i < p->death_count; i++) {
+		struct graph_sum *died = &g->cohort_died[p->death_cohort[i] - 1];
+		died->blocks += (int64_t)p->death_blocks[i];
+		died->bytes += (int64_t)p->death_bytes[i];
+	}
+}
+
+static void find_leaves(struct graph *g)
+{
+	const struct profile *p = g->p;
+	for (node_id n = 0; n < p->node_count; n++) {
+		node_id parent = p->node_parent[n];
+		bool is_outermost = n < PROFILE_NODE_FIRST || parent < PROFILE_NODE_FIRST;
+		bool has_leaf = g->leaf_entry[graph_frame_index(g, n)] != ENTRY_NONE;
+		g->leaf_node[n] = is_outermost || has_leaf ? n : g->leaf_node[parent];
+	}
+}
+
+/* Without an exact peak the best that is known is the highest snapshot. */
+static enum neap_err find_peak(struct graph *g, struct err *e)
+{
+	const struct profile *p = g->p;
+	if (p->has_peak) {
+		for (size_t i = 0; i < p->peak_entry_count; i++)
+			g->peak_bytes += (int64_t)p->peak_entries[i].bytes;
+		return NEAP_OK;
+	}
+	struct graph_tick *ticks = mem_array(p->snapshot_count + 1, sizeof *ticks);
+	if (!ticks)
+		return err_nomem(e, "the timeline");
+	graph_timeline(g, NULL, ticks);
+	for (snap_id s = 0; s <= p->snapshot_count; s++) {
+		if (!s || ticks[s].live.bytes > g->peak_bytes) {
+			g->peak_bytes = ticks[s].live.bytes;
+			g->peak_snap = s;
+		}
+	}
+	mem_free(ticks);
+	return NEAP_OK;
+}
+
+static enum neap_err build(struct graph *g, const struct graph_options *options, struct err *e)
+{
+	const struct profile *p = g->p;
+	enum neap_err code = graph_build_entries(g, options, e);
+	if (code)
+		return code;
+	g->leaf_node = mem_array(p->node_count, sizeof *g->leaf_node);
+	g->cohort_node = mem_array(p->cohort_count, sizeof *g->cohort_node);
+	g->cohort_died = mem_zarray(p->cohort_count, sizeof *g->cohort_died);
+	if (!g->leaf_node || !g->cohort_node || !g->cohort_died)
+		return err_nomem(e, "the index of the call tree");
+	for (size_t i = 0; i < p->cohort_count; i++)
+		g->cohort_node[i] = p->sites[p->cohort_site[i] - 1].node;
+	sum_deaths(g);
+	find_leaves(g);
+	return find_peak(g, e);
+}
+
+enum neap_err graph_build(const struct profile *p, const struct graph_options *options,
+			  struct graph **out, struct err *e)
+{
+	*out = NULL;
+	struct graph *g = mem_zalloc(sizeof *g);
+	if (!g)
+		return err_nomem(e, "the index");
+	g->p = p;
+	enum neap_err code = build(g, options, e);
+	if (code) {
+		graph_free(g);
+		return code;
+	}
+	*out = g;
+	return NEAP_OK;
+}
+
+void graph_free(struct graph *g)
+{
+	if (!g)
+		return;
+	mem_free(g->first_entry);
+	mem_free(g->leaf_entry);
+	mem_free(g->entry_frame);
+	mem_free(g->entry_line);
+	mem_free(g->entry_func);
+	mem_free(g->entry_file);
+	mem_free(g->func_canon);
+	mem_free(g->file_canon);
+	mem_free(g->module_canon);
+	mem_free(g->func_is_wrapper);
+	mem_free(g->leaf_node);
+	mem_free(g->cohort_node);
+	mem_free(g->cohort_died);
+	mem_free(g->child_first);
+	mem_free(g->child);
+	mem_free(g->preorder);
+	mem_free(g->depth);
+	mem_free(g);
+}
+
+const struct profile *graph_profile(const struct graph *g)
+{
+	return g->p;
+}
+
+/* ---- the tree ------------------------------------------------------------------ */
+
+static bool is_on_tree(node_id n)
+{
+	return n >= PROFILE_NODE_ROOT;
+}
+
+/* Children in order of id: count, add up, deal out. */
+static void link_children(struct graph *g)
+{
+	const struct profile *p = g->p;
+	for (node_id n = PROFILE_NODE_FIRST; n < p->node_count; n++)
+		g->child_first[p->node_parent[n] + 1]++;
+	for (size_t i = 1; i <= p->node_count; i++)
+		g->child_first[i] += g->child_first[i - 1];
+	/* child_first[parent] serves as the cursor, and is moved back afterwards. */
+	for (node_id n = PROFILE_NODE_FIRST; n < p->node_count; n++)
+		g->child[g->child_first[p->node_parent[n]]++] = n;
+	for (size_t i = p->node_count; i > 0; i--)
+		g->child_first[i] = g->child_first[i - 1];
+	g->child_first[0] = 0;
+}
+
+/*
+ * Preorder without a stack: sizes of subtrees flow up; then every node, met after its
+ * parent, takes the parent's next free place and leaves room for its own subtree.
+ */
+static void order_nodes(struct graph *g, uint32_t *size, uint32_t *cursor)
+{
+	const struct profile *p = g->p;
+	for (size_t n = p->node_count; n-- > PROFILE_NODE_ROOT;) {
+		size[n]++;
+		if (n >= PROFILE_NODE_FIRST)
+			size[p->node_parent[n]] += size[n];
+	}
+	uint32_t next_root = 0;
+	for (node_id n = PROFILE_NODE_ROOT; is_on_tree(n) && n < p->node_count; n++) {
+		node_id parent = p->node_parent[n];
+		uint32_t *place = n < PROFILE_NODE_FIRST ? &next_root : &cursor[parent];
+		uint32_t at = *place;
+		*place += size[n];
+		cursor[n] = at + 1;
+		g->preorder[at] = n;
+		g->depth[n] = n < PROFILE_NODE_FIRST ? 0 : g->depth[parent] + 1;
+		if (g->depth[n] > g->depth_max)
+			g->depth_max = g->depth[n];
+	}
+	g->preorder_count = next_root;
+}
+
+enum neap_err graph_need_tree(struct graph *g, struct err *e)
+{
+	if (g->preorder)
+		return NEAP_OK;
+	size_t count = g->p->node_count;
+	uint32_t *size = mem_zarray(count, sizeof *size);
+	uint32_t *cursor = mem_zarray(count, sizeof *cursor);
+	uint32_t *child_first = mem_zarray(count + 1, sizeof *child_first);
+	node_id *child = mem_array(count, sizeof *child);
+	node_id *preorder = mem_array(count, sizeof *preorder);
+	uint32_t *depth = mem_zarray(count, sizeof *depth);
+	enum neap_err code = NEAP_OK;
+	if (size && cursor && child_first && child && preorder && depth) {
+		g->child_first = child_first;
+		g->child = child;
+		g->preorder = preorder;
+		g->depth = depth;
+		link_children(g);
+		order_nodes(g, size, cursor);
+	} else {
+		code = err_nomem(e, "the call tree");
+		mem_free(child_first);
+		mem_free(child);
+		mem_free(preorder);
+		mem_free(depth);
+	}
+	mem_free(size);
+	mem_free(cursor);
+	return code;
+}
+
+struct graph_children graph_children(const struct graph *g, node_id n)
+{
+	return (struct graph_children){
+		.ids = g->child + g->child_first[n],
+		.count = g->child_first[n + 1] - g->child_first[n],
+	};
+}
+
+uint32_t graph_depth(const struct graph *g, node_id n)
+{
+	return g->depth[n];
+}
+
+/* ---- leaves and stacks ------------------------------------------------------------ */
+
+node_id graph_leaf_node(const struct graph *g, node_id n)
+{
+	return g->leaf_node[n];
+}
+
+entry_id graph_leaf_entry(const struct graph *g, node_id leaf_node)
+{
+	uint32_t frame = graph_frame_index(g, leaf_node);
+	entry_id leaf = g->leaf_entry[frame];
+	return leaf != ENTRY_NONE ? leaf : g->first_entry[frame + 1] - 1;
+}
+
+bool graph_is_exiting(const struct graph *g, node_id n)
+{
+	for (; n >= PROFILE_NODE_FIRST; n = g->p->node_parent[n]) {
+		if (g->p->node_flags[n] & NODE_EXITING)
+			return true;
+	}
+	return false;
+}
+
+static void enter_node(struct graph_walk *w, node_id n)
+{
+	const struct graph *g = w->graph;
+	uint32_t frame = graph_frame_index(g, n);
+	w->node = n;
+	w->next_entry = g->first_entry[frame];
+	w->end_entry = g->first_entry[frame + 1];
+	w->next_node = n < PROFILE_NODE_FIRST ? 0 : g->p->node_parent[n];
+	/* The ordinary root is no frame; it shows only where there is nothing else. */
+	if (w->next_node == PROFILE_NODE_ROOT)
+		w->next_node = 0;
+}
+
+struct graph_walk graph_walk_init(const struct graph *g, node_id n)
+{
+	struct graph_walk w = {.graph = g};
+	enter_node(&w, n);
+	return w;
+}
+
+struct graph_walk graph_walk_leaf(const struct graph *g, node_id n)
+{
+	node_id leaf = g->leaf_node[n];
+	struct graph_walk w = graph_walk_init(g, leaf);
+	w.next_entry = graph_leaf_entry(g, leaf);
+	return w;
+}
+
+entry_id graph_walk_next(struct graph_walk *w)
+{
+	if (w->next_entry == w->end_entry) {
+		if (!w->next_node)
+			return ENTRY_NONE;
+		enter_node(w, w->next_node);
+	}
+	return w->next_entry++;
+}
+
+/* ---- time ---------------------------------------------------------------------------- */
+
+snap_id graph_last_snap(const struct graph *g)
+{
+	return (snap_id)g->p->snapshot_count;
+}
+
+uint64_t graph_snap_time(const struct graph *g, snap_id s)
+{
+	return s && s <= g->p->snapshot_count ? g->p->snapshots[s - 1].time_ns : 0;
+}
+
+snap_id graph_snap_at(const struct graph *g, uint64_t time_ns)
+{
+	snap_id low = 0, high = graph_last_snap(g); /* the answer is in low .. high */
+	while (low < high) {
+		snap_id middle = high - (high - low) / 2;
+		if (graph_snap_time(g, middle) <= time_ns)
+			low = middle;
+		else
+			high = middle - 1;
+	}
+	return low;
+}
+
+uint64_t graph_end_time(const struct graph *g)
+{
+	uint64_t end_ns = graph_snap_time(g, graph_last_snap(g));
+	if (g->p->end.kind != END_UNKNOWN && g->p->end.time_ns > end_ns)
+		end_ns = g->p->end.time_ns;
+	if (g->p->has_peak && g->p->peak.time_ns > end_ns)
+		end_ns = g->p->peak.time_ns;
+	return end_ns;
+}
+
+struct graph_peak graph_peak(const struct graph *g)
+{
+	const struct profile *p = g->p;
+	if (!p->has_peak)
+		return (struct graph_peak){
+			.time_ns = graph_snap_time(g, g->peak_snap),
+			.snap = g->peak_snap,
+			.bytes = g->peak_bytes,
+		};
+	return (struct graph_peak){
+		.time_ns = p->peak.time_ns,
+		.snap = p->peak.snap,
+		.bytes = g->peak_bytes,
+		.bound_bytes = p->peak.bound_bytes,
+		.is_exact = true,
+	};
+}
