@@ -1,4 +1,45 @@
 # Scripts that run the real program:  integration_tests += tests/integration/NAME.sh
-integration_tests =
+# By hand, from the build directory:  bash SOURCE/tests/integration/targets.sh 12 26
+integration_tests = \
+	tests/integration/real-programs.sh \
+	tests/integration/sigkill.sh \
+	tests/integration/stress.sh \
+	tests/integration/targets.sh
 TESTS += $(integration_tests)
-EXTRA_DIST += $(integration_tests)
+EXTRA_DIST += $(integration_tests) tests/integration/lib.sh
+
+# Sums of a profile by function, from its raw columns.
+check_PROGRAMS += tests/integration/truth
+tests_integration_truth_SOURCES = \
+	tests/integration/truth.c \
+	tests/integration/truth_sum.c \
+	tests/integration/truth_sum.h
+tests_integration_truth_LDADD = $(neap_libs)
+
+# The independent counter, and a program to count.
+check_PROGRAMS += tests/integration/rawsum tests/integration/same-env
+tests_integration_rawsum_SOURCES = tests/integration/rawsum.c tests/integration/rawlog.h
+tests_integration_same_env_SOURCES = tests/integration/same-env.c
+
+integration_data = tests/integration/rawlog.so
+if HAVE_CXX
+integration_data += tests/integration/words
+endif
+check_DATA += $(integration_data)
+CLEANFILES += tests/integration/rawlog.so tests/integration/words
+EXTRA_DIST += tests/integration/rawlog.c tests/integration/words.cpp
+
+tests/integration/rawlog.so: $(top_srcdir)/tests/integration/rawlog.c $(top_srcdir)/tests/integration/rawlog.h
+	$(AM_V_CC)$(MKDIR_P) tests/integration && $(CC) -g -O2 -fPIC -shared -fno-builtin \
+		-o $@ $(top_srcdir)/tests/integration/rawlog.c
+tests/integration/words: $(top_srcdir)/tests/integration/words.cpp
+	$(AM_V_CXX)$(MKDIR_P) tests/integration && $(CXX) -g -O2 -w -o $@ \
+		$(top_srcdir)/tests/integration/words.cpp
+
+# All ten real programs; make check takes a few.  200 moments of death; make check takes 25.
+integration_ready = all $(check_PROGRAMS) $(check_DATA)
+check-real: $(integration_ready)
+	$(AM_TESTS_ENVIRONMENT) VERBOSE=1 $(BASH_PROG) $(top_srcdir)/tests/integration/real-programs.sh all
+check-long: $(integration_ready)
+	$(AM_TESTS_ENVIRONMENT) $(BASH_PROG) $(top_srcdir)/tests/integration/sigkill.sh 200
+.PHONY: check-real check-long

@@ -1,7 +1,74 @@
-# Small programs with a known heap, recorded by tests/integration.  One block per program:
+# Small programs with a known heap, recorded by tests/integration/targets.sh.
 #
-#   check_PROGRAMS += tests/targets/NAME
-#   tests_targets_NAME_SOURCES = tests/targets/NAME.c
-#   tests_targets_NAME_CFLAGS = $(target_cflags)
+# Each source says how it is built (BUILD), run (RUN) and what must be counted
+# (TRUTH).  The rules below repeat BUILD exactly: neither CFLAGS of the user nor
+# a sanitizer may change what these programs allocate or how they are compiled.
+# Add a program: its name to target_programs, a rule, its line in targets.sh.
 
-target_cflags = -g -O1 -fno-inline -fno-builtin -w
+target_programs = \
+	tests/targets/01-realloc-chain \
+	tests/targets/03-aligned-family \
+	tests/targets/10-many-threads \
+	tests/targets/12-fork-noexec \
+	tests/targets/16-ways-to-die \
+	tests/targets/18-dlopen-dlclose \
+	tests/targets/21-tailcall-noreturn \
+	tests/targets/26-peak-between-snapshots \
+	tests/targets/33-libc-allocators
+target_plugins = \
+	tests/targets/plug18a.so \
+	tests/targets/plug18b.so
+target_cxx_programs = \
+	tests/targets/05-exceptions \
+	tests/targets/17-early-late
+
+check_DATA = $(target_programs) $(target_plugins)
+if HAVE_CXX
+check_DATA += $(target_cxx_programs)
+endif
+CLEANFILES += $(target_programs) $(target_plugins) $(target_cxx_programs)
+
+target_dir = $(top_srcdir)/tests/targets
+target_cc = $(AM_V_CC)$(MKDIR_P) tests/targets && $(CC) -g -O2 -w
+target_cxx = $(AM_V_CXX)$(MKDIR_P) tests/targets && $(CXX) -g -O2 -w
+
+tests/targets/01-realloc-chain: $(target_dir)/01-realloc-chain.c
+	$(target_cc) -o $@ $(target_dir)/01-realloc-chain.c
+tests/targets/03-aligned-family: $(target_dir)/03-aligned-family.c
+	$(target_cc) -o $@ $(target_dir)/03-aligned-family.c
+tests/targets/05-exceptions: $(target_dir)/05-exceptions.cpp
+	$(target_cxx) -o $@ $(target_dir)/05-exceptions.cpp
+tests/targets/10-many-threads: $(target_dir)/10-many-threads.c
+	$(target_cc) -pthread -o $@ $(target_dir)/10-many-threads.c
+tests/targets/12-fork-noexec: $(target_dir)/12-fork-noexec.c
+	$(target_cc) -o $@ $(target_dir)/12-fork-noexec.c
+tests/targets/16-ways-to-die: $(target_dir)/16-ways-to-die.c
+	$(target_cc) -o $@ $(target_dir)/16-ways-to-die.c
+tests/targets/17-early-late: $(target_dir)/17-early-late.cpp
+	$(target_cxx) -o $@ $(target_dir)/17-early-late.cpp
+tests/targets/plug18a.so: $(target_dir)/plug18.inc.c
+	$(target_cc) -shared -fPIC -DNAME=plugin_one_leak -DSZ=1009 -DCNT=64 -o $@ $(target_dir)/plug18.inc.c
+tests/targets/plug18b.so: $(target_dir)/plug18.inc.c
+	$(target_cc) -shared -fPIC -DNAME=plugin_two_leak -DSZ=2003 -DCNT=32 -o $@ $(target_dir)/plug18.inc.c
+tests/targets/18-dlopen-dlclose: $(target_dir)/18-dlopen-dlclose.c
+	$(target_cc) -o $@ $(target_dir)/18-dlopen-dlclose.c -ldl
+tests/targets/21-tailcall-noreturn: $(target_dir)/21-tailcall-noreturn.c
+	$(target_cc) -foptimize-sibling-calls -fno-reorder-functions -o $@ $(target_dir)/21-tailcall-noreturn.c
+tests/targets/26-peak-between-snapshots: $(target_dir)/26-peak-between-snapshots.c
+	$(target_cc) -o $@ $(target_dir)/26-peak-between-snapshots.c
+tests/targets/33-libc-allocators: $(target_dir)/33-libc-allocators.c
+	$(target_cc) -o $@ $(target_dir)/33-libc-allocators.c
+
+EXTRA_DIST += \
+	tests/targets/01-realloc-chain.c \
+	tests/targets/03-aligned-family.c \
+	tests/targets/05-exceptions.cpp \
+	tests/targets/10-many-threads.c \
+	tests/targets/12-fork-noexec.c \
+	tests/targets/16-ways-to-die.c \
+	tests/targets/17-early-late.cpp \
+	tests/targets/18-dlopen-dlclose.c \
+	tests/targets/21-tailcall-noreturn.c \
+	tests/targets/26-peak-between-snapshots.c \
+	tests/targets/33-libc-allocators.c \
+	tests/targets/plug18.inc.c

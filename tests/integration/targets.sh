@@ -1,0 +1,118 @@
+#!/bin/bash
+# Records the programs of tests/targets and compares every TRUTH line in their
+# sources with the profile, to the byte.
+#
+#   targets.sh [NUMBER...]     only these, such as 12 or 26
+
+# shellcheck source=tests/integration/lib.sh
+. "$(dirname "$0")/lib.sh"
+sources=$srcdir_abs/tests/targets
+
+# wanted NUMBER: whether this target was asked for.
+only=("$@")
+wanted() {
+	local n
+	[ ${#only[@]} -eq 0 ] && return 0
+	for n in "${only[@]}"; do [ "$n" = "$1" ] && return 0; done
+	return 1
+}
+
+# target SOURCE WORDS... [-- CHECKS...]: records tests/targets/NAME WORDS, expects exit status
+# 0 and every TRUTH line of its source.
+target() {
+	local source=$1 name words=()
+	shift
+	name=${source%.*}
+	while [ $# -gt 0 ] && [ "$1" != -- ]; do
+		words+=("$1")
+		shift
+	done
+	[ $# -gt 0 ] && shift
+	wanted "${name%%-*}" || return 0
+	if [ ! -x "$targets/$name" ]; then
+		skip "$name is not built"
+		return 0
+	fi
+	rm -f "$tmp"/*.neap
+	record -o "$tmp/%n.%p.neap" -- "$targets/$name" "${words[@]}"
+	equal "$name: exit status" 0 "$status"
+	equal "$name: nothing printed by neap" "" "$(cat "$tmp/err")"
+	one_file "$tmp/$name.*.neap" || return 0
+	truth "$name" --source "$sources/$source" --undropped --end exited:0 "$@" "$file"
+}
+
+target 01-realloc-chain.c
+target 03-aligned-family.c
+target 05-exceptions.cpp
+target 10-many-threads.c
+target 17-early-late.cpp
+target 21-tailcall-noreturn.c -- --callers never_returns=last_call,main \
+	--inclusive 'func=innocent_next allocs=0 bytes=0 live_blocks=0 live_bytes=0'
+target 26-peak-between-snapshots.c -- --peak spike=64002112 --peak phase_a=10000030 \
+	--peak-total 74002142..74102142 --peak-time 0.45..0.65
+target 33-libc-allocators.c -- \
+	--inclusive 'func=use_strdup allocs=100 bytes=30100 live_blocks=10 live_bytes=3010' \
+	--inclusive 'func=use_strndup allocs=50 bytes=5050 live_blocks=5 live_bytes=505' \
+	--inclusive 'func=use_callocs allocs=30 bytes=63210 live_blocks=3 live_bytes=6321' \
+	--inclusive 'func=use_getcwd live_blocks=0 live_bytes=0' \
+	--inclusive 'func=use_asprintf live_blocks=2'
+
+# 12: parent and child, each with its own file.
+fork_target() {
+	local name=12-fork-noexec parent="" child="" f
+	wanted 12 || return 0
+	rm -f "$tmp"/*.neap
+	record --wait-all -o "$tmp/%n.%p.neap" -- "$targets/$name"
+	equal "$name: exit status" 0 "$status"
+	for f in "$tmp/$name".*.neap; do
+		if "$TRUTH" --forked 1 "$f" >/dev/null 2>&1; then child=$f; else parent=$f; fi
+	done
+	equal "$name: number of profiles" 2 "$(find "$tmp" -name '*.neap' | wc -l)"
+	truth "$name, parent" --source "$sources/$name.c" --undropped --end exited:0 --forked 0 "$parent"
+	truth "$name, child" --undropped \
+		--expect 'func=child_alloc allocs=50 bytes=65050 live_blocks=50 live_bytes=65050' \
+		--expect 'func=before_fork allocs=0 bytes=0 live_blocks=60 live_bytes=72060' \
+		--expect 'func=parent_after allocs=0 bytes=0 live_blocks=0 live_bytes=0' \
+		"$child"
+	rm -f "$tmp"/*.neap
+	record --wait-all --children=none -o "$tmp/%n.%p.neap" -- "$targets/$name"
+	one_file "$tmp/$name.*.neap" || return 0
+	truth "$name, children not followed" --source "$sources/$name.c" --end exited:0 --forked 0 "$file"
+}
+fork_target
+
+# 16: ways to die; status as a shell would see it, and what the profile has to say about it.
+death() {
+	local way=$1 want=$2 end=$3 name=16-ways-to-die
+	wanted 16 || return 0
+	rm -f "$tmp"/*.neap
+	record -o "$tmp/%n.%p.neap" -- "$targets/$name" "$way"
+	equal "$name $way: exit status" "$want" "$status"
+	equal "$name $way: nothing printed by the target" "" "$(cat "$tmp/out")"
+	one_file "$tmp/$name.*.neap" || return 0
+	truth "$name $way" --source "$sources/$name.c" --undropped --end "$end" "$file"
+	if [ "$way" = return ] || [ "$way" = kill ]; then
+		"$NEAP" info --check "$file" >"$tmp/out" 2>&1 || bad "$name $way: info --check" "$(cat "$tmp/out")"
+	fi
+}
+ulimit -c 0
+death return 0 exited:0
+death exit 0 exited:0
+death _exit 0 exited:0
+death quick_exit 0 exited:0
+death abort 134 signaled:6
+death kill 137 signaled:9
+death segv 139 signaled:11
+death term 143 signaled:15
+death pthread_exit 0 exited:0
+death fini-exit 0 exited:0
+
+# 18: the program opens its plugins in the current directory; their addresses are reused.
+cd "$targets" || exit 1
+target 18-dlopen-dlclose.c -- --file plugin_one_leak=plug18.inc.c --file plugin_two_leak=plug18.inc.c \
+	--callers plugin_one_leak=use,main --callers plugin_two_leak=use,main
+if wanted 18; then
+	equal "18-dlopen-dlclose: addresses were reused" same-address=1 "$(cat "$tmp/out")"
+fi
+
+finish
