@@ -13,6 +13,12 @@ AM_TESTS_ENVIRONMENT = \
 	CLANG_FORMAT='$(CLANG_FORMAT)'; CC='$(CC)'; \
 	export srcdir_abs builddir_abs NEAP NEAP_COLLECTOR CLANG_FORMAT CC;
 
+# Scripts that compare what neap prints with what stands beside them; NEAP_GOLDEN_WRITE=1
+# makes them write it anew (`make golden`):  golden_tests += tests/golden/NAME.sh
+golden_tests =
+TESTS += $(golden_tests)
+EXTRA_DIST += $(golden_tests)
+
 include tests/unit/local.mk
 include tests/targets/local.mk
 include tests/integration/local.mk
@@ -20,3 +26,9 @@ include tests/stress/local.mk
 include tests/fuzz/local.mk
 include tests/bench/local.mk
 include tests/lint/local.mk
+
+# What `./bootstrap demo` records: built as a user would, whatever CFLAGS say here.
+tests/targets/demo: $(top_srcdir)/tests/targets/demo.cpp
+	$(AM_V_CXX)$(MKDIR_P) tests/targets && $(CXX) -g -O2 -o $@ $(top_srcdir)/tests/targets/demo.cpp
+EXTRA_DIST += tests/targets/demo.cpp
+CLEANFILES += tests/targets/demo

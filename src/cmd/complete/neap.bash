@@ -1,0 +1,71 @@
+# shellcheck shell=bash
+# bash completion for neap(1)
+
+# Options of a subcommand; the lint tests/lint/completions.sh compares them with its --help.
+_neap_options() {
+	case $1 in
+	record) echo "--output --interval --children --wait-all --quiet --force --help" ;;
+	report) echo "--top --full-stacks --help" ;;
+	info) echo "--json --dump --help" ;;
+	*) echo "--help --version" ;;
+	esac
+}
+
+# After `record [OPTIONS]` or `--` everything belongs to the program: 0 if the word is one of its.
+_neap_is_in_program() {
+	local i
+	for ((i = 2; i < COMP_CWORD; i++)); do
+		case ${COMP_WORDS[i]} in
+		--)
+			_neap_program_at=$((i + 1))
+			return 0
+			;;
+		-o | --output | --interval | --children) i=$((i + 1)) ;;
+		-*) ;;
+		*)
+			_neap_program_at=$i
+			return 0
+			;;
+		esac
+	done
+	return 1
+}
+
+_neap() {
+	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} verb=${COMP_WORDS[1]}
+	local _neap_program_at=0
+	COMPREPLY=()
+	if [ "$COMP_CWORD" = 1 ]; then
+		mapfile -t COMPREPLY < <(compgen -W "record report info help --help --version" -- "$cur")
+		return
+	fi
+	if [ "$verb" = record ] && _neap_is_in_program; then
+		if [ "$_neap_program_at" = "$COMP_CWORD" ]; then
+			mapfile -t COMPREPLY < <(compgen -c -- "$cur" | sort -u)
+		elif declare -F _command_offset >/dev/null; then
+			_command_offset "$_neap_program_at"
+		else
+			mapfile -t COMPREPLY < <(compgen -f -- "$cur")
+		fi
+		return
+	fi
+	case $prev in
+	--children)
+		mapfile -t COMPREPLY < <(compgen -W "none all" -- "$cur")
+		return
+		;;
+	--interval | --top) return ;;
+	-o | --output)
+		mapfile -t COMPREPLY < <(compgen -f -- "$cur")
+		return
+		;;
+	esac
+	case $verb,$cur in
+	*,-*) mapfile -t COMPREPLY < <(compgen -W "$(_neap_options "$verb")" -- "$cur") ;;
+	record,*) mapfile -t COMPREPLY < <(compgen -c -- "$cur" | sort -u) ;;
+	help,*) mapfile -t COMPREPLY < <(compgen -W "record report info" -- "$cur") ;;
+	*) mapfile -t COMPREPLY < <(compgen -f -X '!*.neap' -- "$cur" && compgen -d -S / -- "$cur") ;;
+	esac
+}
+
+complete -o filenames -F _neap neap
