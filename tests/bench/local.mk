@@ -1,1 +1,16 @@
-# Measurements: `make bench`.  They are not tests.
+# Measurements: `make bench`.  They are not tests.  BENCH_RUNS=9 make bench takes longer.
+bench_programs = tests/bench/churn tests/bench/runstat
+EXTRA_PROGRAMS += $(bench_programs)
+tests_bench_churn_SOURCES = tests/bench/churn.c
+tests_bench_churn_CFLAGS = $(AM_CFLAGS) -O2 -g -pthread
+tests_bench_runstat_SOURCES = tests/bench/runstat.c
+
+CLEANFILES += $(bench_programs) tests/bench/nop.so
+EXTRA_DIST += tests/bench/nop.c tests/bench/run.sh
+
+tests/bench/nop.so: $(top_srcdir)/tests/bench/nop.c
+	$(AM_V_CC)$(MKDIR_P) tests/bench && $(CC) -g -O2 -fPIC -shared -fno-builtin \
+		-o $@ $(top_srcdir)/tests/bench/nop.c -ldl
+
+bench: all $(bench_programs) tests/bench/nop.so
+	@$(AM_TESTS_ENVIRONMENT) $(BASH_PROG) $(top_srcdir)/tests/bench/run.sh
