@@ -220,11 +220,16 @@ enum graph_by {
 };
 struct graph_groups;
 /*
- * graph_group - group by it.  Cost: linear in nodes and entries on stacks; keeps
- * 8 bytes for every pair of node and group that is not nested in the same group.
+ * graph_group - give every entry its group.  Cost: linear in entries.
  */
 enum neap_err graph_group(struct graph *g, enum graph_by by, struct graph_groups **out,
 			  struct err *e);
+/*
+ * graph_group_need_totals - prepare graph_group_total; at once if it was done before.
+ * Cost: linear in nodes and the entries of their frames; keeps 8 bytes for every pair of
+ * node and group that is not nested in the same group.
+ */
+enum neap_err graph_group_need_totals(struct graph_groups *gr, struct err *e);
 void graph_groups_free(struct graph_groups *gr); /* NULL is fine */
 size_t graph_group_count(const struct graph_groups *gr);
 uint32_t graph_group_of(const struct graph_groups *gr, entry_id entry);
@@ -232,6 +237,7 @@ entry_id graph_group_entry(const struct graph_groups *gr,
 			   uint32_t group); /* its first entry, for its name */
 void graph_group_self(const struct graph_groups *gr, const struct graph_sum *leaves,
 		      struct graph_sum *out); /* [group_count], from graph_sum_leaves */
+/* After graph_group_need_totals. */
 void graph_group_total(const struct graph_groups *gr, const struct graph_sum *self,
 		       const struct graph_sum *total, struct graph_sum *out);
 

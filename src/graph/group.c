@@ -23,12 +23,13 @@ struct pair {
 };
 
 struct graph_groups {
-	const struct graph *g;
+	struct graph *g;
 	uint32_t *group_of;    /* by entry */
 	entry_id *first_entry; /* by group */
 	size_t group_count;
 	struct pair *pairs; /* outermost node and its group */
 	size_t pair_count, pair_cap;
+	bool has_pairs;
 	uint32_t root_group; /* of blocks without any stack */
 };
 
@@ -141,16 +142,8 @@ static bool build_groups(struct graph_groups *gr, enum graph_by by)
 	gr->first_entry = mem_array(g->entry_count, sizeof *gr->first_entry);
 	bool is_done = gr->group_of && gr->first_entry && name_groups(gr, by, &ids);
 	strtab_release(&ids);
-	if (!is_done)
-		return false;
-	struct on_path path = {
-		.times = mem_zarray(gr->group_count, sizeof *path.times),
-		.nodes = mem_array((size_t)g->depth_max + 1, sizeof *path.nodes),
-	};
-	is_done = path.times && path.nodes && find_outermost(gr, &path);
-	mem_free(path.times);
-	mem_free(path.nodes);
-	gr->root_group = gr->group_of[graph_leaf_entry(g, PROFILE_NODE_ROOT)];
+	if (is_done)
+		gr->root_group = gr->group_of[graph_leaf_entry(g, PROFILE_NODE_ROOT)];
 	return is_done;
 }
 
@@ -158,9 +151,6 @@ enum neap_err graph_group(struct graph *g, enum graph_by by, struct graph_groups
 			  struct err *e)
 {
 	*out = NULL;
-	enum neap_err code = graph_need_tree(g, e);
-	if (code)
-		return code;
 	struct graph_groups *gr = mem_zalloc(sizeof *gr);
 	if (!gr)
 		return err_nomem(e, "the groups");
@@ -171,6 +161,24 @@ enum neap_err graph_group(struct graph *g, enum graph_by by, struct graph_groups
 	}
 	*out = gr;
 	return NEAP_OK;
+}
+
+enum neap_err graph_group_need_totals(struct graph_groups *gr, struct err *e)
+{
+	if (gr->has_pairs)
+		return NEAP_OK;
+	enum neap_err code = graph_need_tree(gr->g, e);
+	if (code)
+		return code;
+	struct on_path path = {
+		.times = mem_zarray(gr->group_count, sizeof *path.times),
+		.nodes = mem_array((size_t)gr->g->depth_max + 1, sizeof *path.nodes),
+	};
+	gr->pair_count = 0;
+	gr->has_pairs = path.times && path.nodes && find_outermost(gr, &path);
+	mem_free(path.times);
+	mem_free(path.nodes);
+	return gr->has_pairs ? NEAP_OK : err_nomem(e, "the totals of groups");
 }
 
 void graph_groups_free(struct graph_groups *gr)

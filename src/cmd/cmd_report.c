@@ -1,0 +1,224 @@
+/* neap report: the text report of one profile. */
+#include "config.h"
+
+#include "src/base/mem.h"
+#include "src/cmd/cmd.h"
+#include "src/cmd/find.h"
+#include "src/report/report.h"
+#include "src/sym/sym.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <langinfo.h>
+#include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#define STATUS_UNREADABLE 3 /* the file can't be read */
+#define WIDTH_ELSEWHERE   100u
+#define WIDTH_AUTO_MAX    200u
+#define WIDTH_AUTO_MIN    80u
+#define TOP_DEFAULT       10u
+#define TOP_MAX           1000000u
+
+enum colour_when {
+	COLOUR_AUTO,
+	COLOUR_ALWAYS,
+	COLOUR_NEVER
+};
+
+struct request {
+	struct report_options options;
+	enum colour_when colour;
+	const char *path; /* NULL: the newest here */
+};
+
+/* A whole number in low .. high, all of the text; 0 if it is none (low is at least 1). */
+static size_t parse_count(const char *text, size_t low, size_t high)
+{
+	char *end;
+	errno = 0;
+	if (*text < '0' || *text > '9')
+		return 0;
+	unsigned long long n = strtoull(text, &end, 10);
+	return errno || *end || n < low || n > high ? 0 : (size_t)n;
+}
+
+/* What the user set, else the terminal's, within sensible bounds. */
+static size_t find_width(void)
+{
+	const char *columns = getenv("COLUMNS");
+	struct winsize size;
+	size_t width = columns ? parse_count(columns, 1, REPORT_WIDTH_MAX_COLS) : 0;
+	if (!width && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &size))
+		width = size.ws_col;
+	if (!width)
+		return WIDTH_ELSEWHERE;
+	if (width < WIDTH_AUTO_MIN)
+		return WIDTH_AUTO_MIN;
+	return width > WIDTH_AUTO_MAX ? WIDTH_AUTO_MAX : width;
+}
+
+static bool wants_colour(enum colour_when when)
+{
+	if (when != COLOUR_AUTO)
+		return when == COLOUR_ALWAYS;
+	const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
+	if (no_color && *no_color)
+		return false;
+	return isatty(STDOUT_FILENO) && term && strcmp(term, "dumb") != 0;
+}
+
+static bool parse_colour(const char *text, enum colour_when *out)
+{
+	static const char *const words[] = {"auto", "always", "never"};
+	for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+		if (!strcmp(text, words[i])) {
+			*out = (enum colour_when)i;
+			return true;
+		}
+	}
+	return false;
+}
+
+enum option_id {
+	OPT_FULL = 256,
+	OPT_COLOUR,
+	OPT_WIDTH
+};
+
+static const struct option long_options[] = {
+	{"top", required_argument, NULL, 'n'},
+	{"full-stacks", no_argument, NULL, OPT_FULL},
+	{"color", optional_argument, NULL, OPT_COLOUR},
+	{"colour", optional_argument, NULL, OPT_COLOUR},
+	{"width", required_argument, NULL, OPT_WIDTH},
+	{"help", no_argument, NULL, 'h'},
+	{NULL, 0, NULL, 0},
+};
+
+/* One option; CMD_OK to go on. */
+static int take_option(int option, const char *value, struct request *r)
+{
+	switch (option) {
+	case 'n':
+		r->options.top_count = parse_count(value, 1, TOP_MAX);
+		if (!r->options.top_count)
+			return cmd_bad_usage(&cmd_report,
+					     "--top needs a number from 1 to %u, not '%s'", TOP_MAX,
+					     value);
+		return CMD_OK;
+	case OPT_FULL:
+		r->options.has_full_stacks = true;
+		return CMD_OK;
+	case OPT_COLOUR:
+		if (!parse_colour(value ? value : "always", &r->colour))
+			return cmd_bad_usage(&cmd_report,
+					     "--color is auto, always or never, not '%s'", value);
+		return CMD_OK;
+	case OPT_WIDTH:
+		r->options.width_cols =
+			parse_count(value, REPORT_WIDTH_MIN_COLS, REPORT_WIDTH_MAX_COLS);
+		if (!r->options.width_cols)
+			return cmd_bad_usage(&cmd_report,
+					     "--width needs a number from %u to %u, not '%s'",
+					     REPORT_WIDTH_MIN_COLS, REPORT_WIDTH_MAX_COLS, value);
+		return CMD_OK;
+	default:
+		return CMD_USAGE;
+	}
+}
+
+/* Returns CMD_OK with *is_done if there is nothing left to do. */
+static int parse(int argc, char **argv, struct request *r, bool *is_done)
+{
+	int option;
+	opterr = 0;
+	while ((option = getopt_long(argc, argv, ":n:h", long_options, NULL)) != -1) {
+		if (option == 'h') {
+			*is_done = true;
+			return cmd_help(&cmd_report);
+		}
+		if (option == ':')
+			return cmd_bad_usage(&cmd_report, "'%s' needs a value", argv[optind - 1]);
+		if (option == '?')
+			return cmd_bad_usage(&cmd_report, "unknown option '%s'", argv[optind - 1]);
+		int status = take_option(option, optarg, r);
+		if (status)
+			return status;
+	}
+	if (argc - optind > 1)
+		return cmd_bad_usage(&cmd_report, "one profile at a time, but '%s' is another",
+				     argv[optind + 1]);
+	r->path = argv[optind];
+	return CMD_OK;
+}
+
+static enum neap_err report(const struct request *r, struct err *e)
+{
+	struct profile *profile = NULL;
+	struct graph *graph = NULL;
+	struct buf out = {0};
+	char *newest = NULL;
+	const struct graph_options options = {.is_wrapper = sym_is_wrapper};
+	enum neap_err code = r->path ? NEAP_OK : newest_profile(".", &newest, e);
+	if (!code)
+		code = profile_open(r->path ? r->path : newest, &profile, e);
+	if (!code)
+		code = graph_build(profile, &options, &graph, e);
+	if (!code)
+		code = report_write(graph, &r->options, &out, e);
+	if (!code)
+		fwrite(out.data, 1, out.count_bytes, stdout);
+	buf_release(&out);
+	graph_free(graph);
+	profile_free(profile);
+	mem_free(newest);
+	return code;
+}
+
+static int run(int argc, char **argv)
+{
+	struct request r = {.options = {.top_count = TOP_DEFAULT}};
+	bool is_done = false;
+	int status = parse(argc, argv, &r, &is_done);
+	if (status || is_done)
+		return status;
+	if (!r.options.width_cols)
+		r.options.width_cols = find_width();
+	r.options.has_colour = wants_colour(r.colour);
+	setlocale(LC_CTYPE, "");
+	r.options.is_utf8 = !strcmp(nl_langinfo(CODESET), "UTF-8");
+	struct err e = {0};
+	enum neap_err code = report(&r, &e);
+	if (code) {
+		status = cmd_fail(&e);
+		return code == ERR_NOMEM ? status : STATUS_UNREADABLE;
+	}
+	return cmd_finish(CMD_OK);
+}
+
+static const char usage[] =
+	"Usage: neap report [OPTION]... [FILE]\n"
+	"\n"
+	"Show where the memory of a recorded program went: totals, live memory over time,\n"
+	"and the places in the code that held, leaked and allocated most.  Without FILE\n"
+	"the newest *.neap of this directory is meant.\n"
+	"\n"
+	"  -n, --top=N         rows of each table (default 10)\n"
+	"      --full-stacks   every frame of each call path, with whole names and modules\n"
+	"      --color=WHEN    auto (default), always or never\n"
+	"      --width=COLS    columns of a line (default: the terminal's, 100 elsewhere)\n"
+	"  -h, --help          this text\n"
+	"\n"
+	"Exit status: 0 done, 2 wrong usage, 3 the file can't be read.\n";
+
+const struct cmd cmd_report = {
+	.name = "report",
+	.summary = "show where the memory went",
+	.usage = usage,
+	.run = run,
+};

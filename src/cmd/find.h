@@ -1,0 +1,15 @@
+/* Which profile is meant when none is named. */
+#ifndef NEAP_CMD_FIND_H
+#define NEAP_CMD_FIND_H
+
+#include "src/base/err.h"
+
+/*
+ * newest_profile - the regular file *.neap of a directory that was written last; of equally
+ * old ones the last by name.
+ *   path_out  freed by the caller with mem_free; "dir/name", or only the name if dir is "."
+ * Fails: ERR_ABSENT (none there; says how to record one), ERR_IO, ERR_NOMEM; NULL then.
+ */
+enum neap_err newest_profile(const char *dir, char **path_out, struct err *e);
+
+#endif

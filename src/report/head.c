@@ -1,0 +1,339 @@
+/*
+ * The first screen.  A label column of fixed width, one fact a line; what went wrong
+ * with the recording stands before any number that it may have changed.
+ */
+#include "config.h"
+
+#include "src/report/head.h"
+
+#include "src/base/fmt.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#define LABEL_COLS    13u
+#define LINE_BYTES    1024u
+#define HOLDERS_COUNT 3u
+#define NS_PER_S      1000000000ull
+
+static void label(struct text *t, const char *name)
+{
+	text_spaces(t, 2);
+	text_left(t, STYLE_DIM, LABEL_COLS - 2, name);
+}
+
+static size_t value_cols(const struct text *t)
+{
+	return t->width_cols - LABEL_COLS;
+}
+
+/* ---- the run ---------------------------------------------------------------------- */
+
+static bool needs_quotes(const char *arg)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				    "0123456789_@%+=:,./-";
+	return !*arg || arg[strspn(arg, plain)];
+}
+
+/* As a shell would need it, so that it can be copied. */
+static void quote(struct buf *out, const char *arg)
+{
+	if (!needs_quotes(arg)) {
+		buf_puts(out, arg);
+		return;
+	}
+	buf_putc(out, '\'');
+	for (; *arg; arg++) {
+		if (*arg == '\'')
+			buf_puts(out, "'\\''");
+		else
+			buf_putc(out, *arg);
+	}
+	buf_putc(out, '\'');
+}
+
+static void write_command(struct text *t, struct namer *nm, const struct profile_run *run)
+{
+	struct buf command = {0};
+	for (size_t i = 0; i < run->argv_count; i++) {
+		if (i)
+			buf_putc(&command, ' ');
+		quote(&command, run->argv[i]);
+	}
+	if (command.has_failed)
+		nm->has_failed = true;
+	label(t, "command");
+	text_put(t, STYLE_STRONG,
+		 name_text(nm, command.count_bytes ? command.data : run->exe, value_cols(t)));
+	text_newline(t);
+	buf_release(&command);
+}
+
+static void write_process(struct text *t, struct namer *nm, const struct profile *p)
+{
+	char count[FMT_BYTES], line[LINE_BYTES];
+	size_t at = (size_t)snprintf(line, sizeof line, "pid %" PRIu32, p->run.pid);
+	if (p->run.is_forked)
+		at += (size_t)snprintf(line + at, sizeof line - at, ", forked by %" PRIu32,
+				       p->run.ppid);
+	at += (size_t)snprintf(line + at, sizeof line - at, ", %s %s that allocated",
+			       fmt_count(count, sizeof count, (int64_t)p->thread_count),
+			       p->thread_count == 1 ? "thread" : "threads");
+	label(t, "process");
+	text_put(t, STYLE_PLAIN, line);
+	if (p->run.host && *p->run.host)
+		text_printf(t, STYLE_PLAIN, ", on %s",
+			    name_text(nm, p->run.host,
+				      value_cols(t) > at + 8 ? value_cols(t) - at - 5 : 3));
+	text_newline(t);
+}
+
+/* Not from libc, whose names depend on the locale. */
+static const char *signal_name(int number)
+{
+	static const struct {
+		int number;
+		const char *name;
+	} signals[] = {
+		{SIGABRT, "SIGABRT"}, {SIGALRM, "SIGALRM"}, {SIGBUS, "SIGBUS"},
+		{SIGFPE, "SIGFPE"},   {SIGHUP, "SIGHUP"},   {SIGILL, "SIGILL"},
+		{SIGINT, "SIGINT"},   {SIGKILL, "SIGKILL"}, {SIGPIPE, "SIGPIPE"},
+		{SIGQUIT, "SIGQUIT"}, {SIGSEGV, "SIGSEGV"}, {SIGSYS, "SIGSYS"},
+		{SIGTERM, "SIGTERM"}, {SIGTRAP, "SIGTRAP"}, {SIGUSR1, "SIGUSR1"},
+		{SIGUSR2, "SIGUSR2"}, {SIGXCPU, "SIGXCPU"}, {SIGXFSZ, "SIGXFSZ"},
+	};
+	for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++) {
+		if (signals[i].number == number)
+			return signals[i].name;
+	}
+	return NULL;
+}
+
+static const char *how_it_ended(const struct profile_end *end, char *dst, size_t cap)
+{
+	const char *name = NULL;
+	switch (end->kind) {
+	case END_EXITED:
+		if (end->has_status)
+			snprintf(dst, cap, "exited with status %d", end->status);
+		else
+			snprintf(dst, cap, "exited");
+		break;
+	case END_SIGNALED:
+		name = end->has_status ? signal_name(end->status) : NULL;
+		if (name)
+			snprintf(dst, cap, "killed by %s", name);
+		else if (end->has_status)
+			snprintf(dst, cap, "killed by signal %d", end->status);
+		else
+			snprintf(dst, cap, "killed by a signal");
+		break;
+	case END_EXEC:
+		snprintf(dst, cap, "replaced itself by another program (exec)");
+		break;
+	case END_STOPPED:
+		snprintf(dst, cap, "the recording stopped before the process ended");
+		break;
+	case END_UNKNOWN:
+		snprintf(dst, cap, "how it ended is not known");
+		break;
+	}
+	return dst;
+}
+
+static void write_time(struct text *t, const struct graph *g)
+{
+	const struct profile *p = graph_profile(g);
+	char date[64] = "", duration[FMT_BYTES], how[128];
+	time_t start = (time_t)(p->run.start_unix_ns / NS_PER_S);
+	struct tm tm;
+	if (p->run.start_unix_ns && localtime_r(&start, &tm))
+		strftime(date, sizeof date, "%Y-%m-%d %H:%M:%S %z, ", &tm);
+	label(t, "run");
+	text_printf(t, STYLE_PLAIN, "%sran %s, ", date,
+		    fmt_duration(duration, sizeof duration, graph_end_time(g)));
+	text_put(t, p->end.kind == END_EXITED ? STYLE_PLAIN : STYLE_WARNING,
+		 how_it_ended(&p->end, how, sizeof how));
+	text_newline(t);
+}
+
+void head_run(struct text *t, struct namer *nm, const struct graph *g)
+{
+	const struct profile *p = graph_profile(g);
+	label(t, "profile");
+	text_put(t, STYLE_PLAIN, name_text(nm, p->path ? p->path : "", value_cols(t)));
+	text_newline(t);
+	write_command(t, nm, &p->run);
+	write_process(t, nm, p);
+	write_time(t, g);
+}
+
+/* ---- warnings --------------------------------------------------------------------- */
+
+static void warn(struct text *t, struct namer *nm, const char *words)
+{
+	text_printf(t, STYLE_WARNING, "  %s ", text_glyph(t, GLYPH_WARNING));
+	text_wrap(t, STYLE_WARNING, 4, 4, name_text(nm, words, SIZE_MAX));
+	text_newline(t);
+}
+
+static void warn_of_drops(struct text *t, struct namer *nm, const struct profile *p)
+{
+	char count[FMT_BYTES], line[LINE_BYTES];
+	for (int d = 0; d < DROP_COUNT; d++) {
+		if (!p->drops[d])
+			continue;
+		snprintf(line, sizeof line, "%s %s",
+			 fmt_count(count, sizeof count, (int64_t)p->drops[d]),
+			 profile_drop_meaning((enum profile_drop)d));
+		warn(t, nm, line);
+	}
+}
+
+static void warn_of_peak(struct text *t, struct namer *nm, const struct graph *g)
+{
+	char bytes[FMT_BYTES], line[LINE_BYTES];
+	struct graph_peak peak = graph_peak(g);
+	if (!peak.is_exact)
+		warn(t, nm,
+		     "The exact peak was not recorded: what is called the peak is the highest "
+		     "snapshot.");
+	else if (peak.bound_bytes) {
+		snprintf(line, sizeof line,
+			 "The peak is exact to within %s, because several threads allocated at "
+			 "once.",
+			 fmt_bytes(bytes, sizeof bytes, (int64_t)peak.bound_bytes));
+		warn(t, nm, line);
+	}
+}
+
+void head_warnings(struct text *t, struct namer *nm, const struct graph *g)
+{
+	const struct profile *p = graph_profile(g);
+	char line[LINE_BYTES], bytes[FMT_BYTES];
+	if (*p->damage.text)
+		warn(t, nm, p->damage.text);
+	if (p->end.kind == END_STOPPED) {
+		snprintf(line, sizeof line,
+			 "The recording stopped early%s%s; what happened later is not in here.",
+			 p->end.reason && *p->end.reason ? ": " : "",
+			 p->end.reason ? p->end.reason : "");
+		warn(t, nm, line);
+	}
+	if (p->run.sample_bytes) {
+		snprintf(line, sizeof line,
+			 "Sampled, about one block every %s: the numbers are of the sampled "
+			 "blocks only, not estimates of all.",
+			 fmt_bytes(bytes, sizeof bytes, (int64_t)p->run.sample_bytes));
+		warn(t, nm, line);
+	}
+	if (!p->has_symbols)
+		warn(t, nm,
+		     "The file has no function names: the recording ended before they were looked "
+		     "up.");
+	warn_of_drops(t, nm, p);
+	warn_of_peak(t, nm, g);
+}
+
+/* ---- totals ------------------------------------------------------------------------ */
+
+struct head_totals head_totals(const struct graph *g, struct graph_sum *cohorts_scratch)
+{
+	size_t count = graph_profile(g)->cohort_count;
+	struct graph_window whole = graph_whole_run(g);
+	struct head_totals totals;
+	const struct {
+		enum graph_pop pop;
+		struct graph_sum *sum;
+		struct graph_window window;
+	} wanted[] = {
+		{POP_PEAK, &totals.peak, whole},
+		{POP_LEAKED, &totals.leaked, whole},
+		{POP_ALLOCATED, &totals.allocated, whole},
+		{POP_TEMPORARY, &totals.temporary, whole},
+		{POP_LIVE, &totals.inherited, {0, 0}},
+	};
+	for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
+		graph_pop_cohorts(g, wanted[i].pop, wanted[i].window, cohorts_scratch);
+		*wanted[i].sum = graph_add_up(cohorts_scratch, count);
+	}
+	return totals;
+}
+
+static void write_figure(struct text *t, const char *name, struct graph_sum sum,
+			 const char *one_block, const char *blocks)
+{
+	char bytes[FMT_BYTES], count[FMT_BYTES];
+	label(t, name);
+	text_right(t, STYLE_STRONG, 10, fmt_bytes(bytes, sizeof bytes, sum.bytes));
+	text_printf(t, STYLE_PLAIN, " in %s %s", fmt_count(count, sizeof count, sum.blocks),
+		    sum.blocks == 1 ? one_block : blocks);
+}
+
+static void write_peak(struct text *t, const struct graph *g, struct graph_sum sum)
+{
+	char when[FMT_BYTES], share[FMT_BYTES];
+	struct graph_peak peak = graph_peak(g);
+	write_figure(t, "peak", sum, "block", "blocks");
+	if (sum.blocks)
+		text_printf(t, STYLE_PLAIN, " at %s (%s of the run)",
+			    fmt_duration(when, sizeof when, peak.time_ns),
+			    fmt_pct(share, sizeof share, (double)peak.time_ns,
+				    (double)graph_end_time(g)));
+	text_newline(t);
+}
+
+/* The answer most people came for, before anything else. */
+static void write_holders(struct text *t, struct namer *nm, const struct graph *g,
+			  const struct rows *at_peak)
+{
+	for (size_t i = 0; i < at_peak->count && i < HOLDERS_COUNT; i++) {
+		const struct row *row = &at_peak->rows[i];
+		if (!row->sum.bytes)
+			break;
+		char share[FMT_BYTES], bytes[FMT_BYTES], line[2 * FMT_BYTES];
+		struct graph_frame f = graph_entry(g, row->entry);
+		snprintf(line, sizeof line, "%7s ",
+			 fmt_pct(share, sizeof share, (double)row->sum.bytes,
+				 (double)at_peak->total.bytes));
+		fmt_bytes(bytes, sizeof bytes, row->sum.bytes);
+		label(t, i ? "" : "  held by");
+		text_right(t, STYLE_PLAIN, 10, bytes);
+		text_put(t, STYLE_PLAIN, " ");
+		text_put(t, STYLE_DIM, line);
+		text_put(t, STYLE_STRONG, name_frame(nm, &f, value_cols(t) - 20));
+		text_newline(t);
+	}
+}
+
+static void write_temporary(struct text *t, const struct head_totals *totals)
+{
+	char share[FMT_BYTES];
+	write_figure(t, "temporary", totals->temporary, "allocation", "allocations");
+	if (totals->allocated.blocks)
+		text_printf(t, STYLE_PLAIN, " (%s), freed before the next one",
+			    fmt_pct(share, sizeof share, (double)totals->temporary.blocks,
+				    (double)totals->allocated.blocks));
+	text_newline(t);
+}
+
+void head_figures(struct text *t, struct namer *nm, const struct graph *g,
+		  const struct head_totals *totals, const struct rows *at_peak)
+{
+	write_peak(t, g, totals->peak);
+	write_holders(t, nm, g, at_peak);
+	write_figure(t, "leaked", totals->leaked, "block", "blocks");
+	text_newline(t);
+	write_figure(t, "allocated", totals->allocated, "allocation", "allocations");
+	text_newline(t);
+	write_temporary(t, totals);
+	if (totals->inherited.blocks) {
+		write_figure(t, "inherited", totals->inherited, "block", "blocks");
+		text_put(t, STYLE_PLAIN, " from the parent process, not counted as allocated");
+		text_newline(t);
+	}
+}

@@ -1,0 +1,414 @@
+/*
+ * Shortening of names.  A demangled C++ name is a sequence of components
+ *
+ *   unsigned long ns::Table<K, std::allocator<K> >::find<int>(int const&) const
+ *   '-- return --'    '------ arguments -------'       '-arguments--------'
+ *
+ * in which brackets nest.  Each step reads one text and writes a shorter one; a name
+ * whose brackets do not match (it is not C++, or it is broken) passes unchanged.
+ */
+#include "config.h"
+
+#include "src/report/name.h"
+
+#include "src/base/fmt.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+void namer_release(struct namer *nm)
+{
+	buf_release(&nm->work);
+	buf_release(&nm->next);
+	buf_release(&nm->name);
+	buf_release(&nm->place);
+}
+
+/* ---- brackets ------------------------------------------------------------------- */
+
+static bool is_word(char c)
+{
+	return c == '_' || c == '$' || (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') ||
+	       (c >= 'a' && c <= 'z') || (unsigned char)c >= 0x80;
+}
+
+/* Bytes of "operator@" at s + i, where @ is a symbol; 0 if there is none. */
+static size_t operator_bytes(const char *s, size_t i)
+{
+	static const char *const symbols[] = {
+		"()", "[]", "<=>", "<<=", ">>=", "->*", "->", "<<", ">>", "<=", ">=", "<", ">",
+	};
+	if (strncmp(s + i, "operator", 8) != 0 || (i && is_word(s[i - 1])))
+		return 0;
+	for (size_t k = 0; k < sizeof symbols / sizeof symbols[0]; k++) {
+		size_t bytes = strlen(symbols[k]);
+		if (!strncmp(s + i + 8, symbols[k], bytes))
+			return 8 + bytes;
+	}
+	return 0;
+}
+
+static bool opens(char c)
+{
+	return c == '(' || c == '<' || c == '[' || c == '{';
+}
+
+static bool closes(const char *s, size_t i)
+{
+	/* "->" is no bracket: Rust's fn() -> T, and trailing return types. */
+	if (s[i] == '>')
+		return !i || s[i - 1] != '-';
+	return s[i] == ')' || s[i] == ']' || s[i] == '}';
+}
+
+/* Step over one character, or over a whole operator's name, keeping the depth. */
+static size_t step(const char *s, size_t i, int *depth)
+{
+	size_t bytes = operator_bytes(s, i);
+	if (bytes)
+		return i + bytes;
+	if (opens(s[i]))
+		++*depth;
+	else if (closes(s, i))
+		--*depth;
+	return i + 1;
+}
+
+static bool is_balanced(const char *s)
+{
+	int depth = 0;
+	for (size_t i = 0; s[i];) {
+		i = step(s, i, &depth);
+		if (depth < 0)
+			return false;
+	}
+	return depth == 0;
+}
+
+/* Index after the bracket that closes the one at s[i]; s is balanced. */
+static size_t after_bracket(const char *s, size_t i)
+{
+	int depth = 0;
+	do
+		i = step(s, i, &depth);
+	while (depth > 0 && s[i]);
+	return i;
+}
+
+/* ---- steps of shortening ------------------------------------------------------------ */
+
+static const struct {
+	const char *from, *to;
+} spellings[] = {
+	{"std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >",
+	 "std::string"},
+	{"std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char>>",
+	 "std::string"},
+	{"std::basic_string<char, std::char_traits<char>, std::allocator<char> >", "std::string"},
+	{"std::__cxx11::", "std::"},
+	{"std::__1::", "std::"},
+	{"(anonymous namespace)::", "{anon}::"},
+	{"[abi:cxx11]", ""},
+};
+
+static const char *const default_arguments[] = {
+	", std::allocator<", ", std::char_traits<", ", std::default_delete<",
+	", std::less<",      ", std::hash<",        ", std::equal_to<",
+};
+
+/* Well-known long spellings, and template arguments that are hardly ever written. */
+static void respell(const char *s, struct buf *out)
+{
+	for (size_t i = 0; s[i];) {
+		size_t skip = 0;
+		for (size_t k = 0; k < sizeof spellings / sizeof spellings[0] && !skip; k++) {
+			size_t bytes = strlen(spellings[k].from);
+			if (!strncmp(s + i, spellings[k].from, bytes)) {
+				buf_puts(out, spellings[k].to);
+				skip = bytes;
+			}
+		}
+		for (size_t k = 0; k < sizeof default_arguments / sizeof default_arguments[0];
+		     k++) {
+			size_t bytes = strlen(default_arguments[k]);
+			if (!skip && !strncmp(s + i, default_arguments[k], bytes)) {
+				skip = after_bracket(s, i + bytes - 1) - i;
+				/* "<T, std::allocator<T> >" leaves "<T>" */
+				if (s[i + skip] == ' ' && s[i + skip + 1] == '>')
+					skip++;
+			}
+		}
+		if (!skip)
+			buf_putc(out, s[i]);
+		i += skip ? skip : 1;
+	}
+}
+
+static bool is_tail(const char *s)
+{
+	static const char *const words[] = {" const", " volatile", " &&", " &", " noexcept"};
+	while (*s) {
+		size_t bytes = 0;
+		for (size_t k = 0; k < sizeof words / sizeof words[0] && !bytes; k++) {
+			if (!strncmp(s, words[k], strlen(words[k])))
+				bytes = strlen(words[k]);
+		}
+		if (!bytes)
+			return !strncmp(s, " [clone", 7);
+		s += bytes;
+	}
+	return true;
+}
+
+/*
+ * Parameter lists: the last one with what follows it, those of enclosing functions
+ * ("f(int)::{lambda(int)#1}"), and those of lambdas.  A name in parentheses stays.
+ */
+static void drop_parameters(const char *s, struct buf *out)
+{
+	int depth = 0;
+	for (size_t i = 0; s[i];) {
+		bool is_lambda = i >= 6 && !strncmp(s + i - 6, "lambda", 6);
+		if (s[i] == '(' && i && (depth == 0 || is_lambda)) {
+			size_t end = after_bracket(s, i);
+			if (depth == 0 && is_tail(s + end))
+				return;
+			if (is_lambda || !strncmp(s + end, "::", 2)) {
+				i = end;
+				continue;
+			}
+		}
+		size_t next = step(s, i, &depth);
+		buf_put(out, s + i, next - i);
+		i = next;
+	}
+}
+
+/* What stands before the name: the type a function template returns. */
+static void drop_return_type(const char *s, struct buf *out)
+{
+	size_t start = 0, end = strlen(s);
+	int depth = 0;
+	for (size_t i = 0; s[i];) {
+		if (!strncmp(s + i, " [clone", 7)) {
+			end = i;
+			break;
+		}
+		if (depth == 0 && !strncmp(s + i, "operator", 8) && !is_word(s[i + 8]) &&
+		    (!i || !is_word(s[i - 1])))
+			break; /* "operator bool", "operator new[]" */
+		if (depth == 0 && s[i] == ' ' && s[i + 1])
+			start = i + 1;
+		i = step(s, i, &depth);
+	}
+	while (s[start] == '*' || s[start] == '&')
+		start++;
+	buf_put(out, s + start, end - start);
+}
+
+/* Template arguments nested deeper than max_depth become "<...>". */
+static void drop_arguments(const char *s, int max_depth, const char *ellipsis, struct buf *out)
+{
+	int depth = 0;
+	for (size_t i = 0; s[i];) {
+		if (s[i] == '<' && depth >= max_depth) {
+			buf_printf(out, "<%s>", ellipsis);
+			i = after_bracket(s, i);
+			continue;
+		}
+		size_t next = step(s, i, &depth);
+		buf_put(out, s + i, next - i);
+		i = next;
+	}
+}
+
+/* Leave out as few outer namespaces as will do. */
+static void drop_scopes(const char *s, size_t width_cols, const char *ellipsis, struct buf *out)
+{
+	int depth = 0;
+	size_t left_cols = fmt_width(s, strlen(s)) + fmt_width(ellipsis, strlen(ellipsis));
+	for (size_t i = 0, measured = 0; s[i]; i = step(s, i, &depth)) {
+		if (depth != 0 || strncmp(s + i, "::", 2) != 0)
+			continue;
+		left_cols -= fmt_width(s + measured, i - measured);
+		measured = i;
+		if (i && left_cols <= width_cols) {
+			buf_puts(out, ellipsis);
+			buf_puts(out, s + i);
+			return;
+		}
+	}
+	buf_puts(out, s);
+}
+
+/* ---- putting it together --------------------------------------------------------------- */
+
+/* The step's output becomes the next one's input. */
+static void take_next(struct namer *nm)
+{
+	struct buf old = nm->work;
+	nm->work = nm->next;
+	nm->next = old;
+	buf_clear(&nm->next);
+	if (nm->work.has_failed)
+		nm->has_failed = true;
+}
+
+static const char *text_of(const struct buf *b)
+{
+	return b->count_bytes ? b->data : "";
+}
+
+static bool fits(const struct namer *nm, size_t width_cols)
+{
+	return fmt_width(text_of(&nm->work), nm->work.count_bytes) <= width_cols;
+}
+
+static void shorten(struct namer *nm, size_t width_cols)
+{
+	const char *ellipsis = nm->is_utf8 ? "\u2026" : "..";
+	if (!is_balanced(text_of(&nm->work)))
+		return;
+	respell(text_of(&nm->work), &nm->next);
+	take_next(nm);
+	drop_parameters(text_of(&nm->work), &nm->next);
+	take_next(nm);
+	drop_return_type(text_of(&nm->work), &nm->next);
+	take_next(nm);
+	for (int depth = 3; depth >= 0 && !fits(nm, width_cols); depth--) {
+		drop_arguments(text_of(&nm->work), depth, ellipsis, &nm->next);
+		take_next(nm);
+	}
+	if (!fits(nm, width_cols)) {
+		drop_scopes(text_of(&nm->work), width_cols, ellipsis, &nm->next);
+		take_next(nm);
+	}
+}
+
+/* Make room for n bytes in b and give its memory; NULL if there is none. */
+static char *room(struct namer *nm, struct buf *b, size_t n)
+{
+	buf_clear(b);
+	buf_repeat(b, " ", n);
+	if (b->has_failed)
+		nm->has_failed = true;
+	return b->has_failed ? NULL : b->data;
+}
+
+/* Safe, then cut: work -> next -> dst. */
+static const char *finish(struct namer *nm, struct buf *dst, size_t width_cols)
+{
+	size_t bytes = nm->work.count_bytes;
+	char *safe = room(nm, &nm->next, 3 * bytes + 1);
+	if (!safe)
+		return "?";
+	fmt_safe(safe, 3 * bytes + 1, text_of(&nm->work), bytes, nm->is_utf8);
+	size_t cap = 3 * bytes + 8;
+	char *out = room(nm, dst, cap);
+	return out ? fmt_elide(out, cap, safe, width_cols, nm->is_utf8) : "?";
+}
+
+static void load(struct namer *nm, const char *s)
+{
+	buf_clear(&nm->work);
+	buf_clear(&nm->next);
+	buf_puts(&nm->work, s);
+	if (nm->work.has_failed)
+		nm->has_failed = true;
+}
+
+const char *name_function(struct namer *nm, const char *demangled, size_t width_cols)
+{
+	load(nm, demangled);
+	shorten(nm, width_cols);
+	return finish(nm, &nm->name, width_cols);
+}
+
+const char *name_text(struct namer *nm, const char *s, size_t width_cols)
+{
+	load(nm, s);
+	return finish(nm, &nm->name, width_cols);
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+const char *name_frame(struct namer *nm, const struct graph_frame *f, size_t width_cols)
+{
+	char offset[FMT_BYTES];
+	switch (f->kind) {
+	case FRAME_NAMED:
+		return name_function(nm, f->name, width_cols);
+	case FRAME_ADDRESS:
+		snprintf(offset, sizeof offset, "%s0x%" PRIx64, f->module ? "+" : "", f->pc);
+		load(nm, f->module_path ? base_name(f->module_path) : "");
+		buf_puts(&nm->work, offset);
+		return finish(nm, &nm->name, width_cols);
+	case FRAME_SIGNAL:
+		return "[signal]";
+	case FRAME_TRUNCATED:
+		return "[truncated]";
+	case FRAME_NO_STACK:
+		break;
+	}
+	return "[no stack]";
+}
+
+/* Below the working directory: relative to it.  Elsewhere the last two components will do. */
+static const char *short_path(const char *path, const char *cwd)
+{
+	size_t cwd_bytes = cwd ? strlen(cwd) : 0;
+	if (cwd_bytes > 1 && !strncmp(path, cwd, cwd_bytes) && path[cwd_bytes] == '/')
+		return path + cwd_bytes + 1;
+	const char *base = base_name(path), *start = base;
+	while (start > path + 1 && start[-2] != '/')
+		start--;
+	if (start > path && start != base)
+		start--;
+	return *path == '/' ? start : path;
+}
+
+const char *name_place(struct namer *nm, const struct graph_frame *f, size_t width_cols)
+{
+	if (f->kind != FRAME_NAMED)
+		return "";
+	if (!f->file_path) {
+		load(nm, f->module_path ? base_name(f->module_path) : "");
+		return finish(nm, &nm->place, width_cols);
+	}
+	char line[FMT_BYTES] = "";
+	if (f->line)
+		snprintf(line, sizeof line, ":%" PRIu32, f->line);
+	load(nm, short_path(f->file_path, nm->cwd));
+	buf_puts(&nm->work, line);
+	if (!fits(nm, width_cols)) {
+		load(nm, base_name(f->file_path));
+		buf_puts(&nm->work, line);
+	}
+	return finish(nm, &nm->place, width_cols);
+}
+
+static int compare_text(const char *a, const char *b)
+{
+	return strcmp(a ? a : "", b ? b : "");
+}
+
+int name_compare(const struct graph_frame *a, const struct graph_frame *b)
+{
+	int order = (a->kind > b->kind) - (a->kind < b->kind);
+	if (!order)
+		order = compare_text(a->name, b->name);
+	if (!order)
+		order = compare_text(a->file_path, b->file_path);
+	if (!order)
+		order = (a->line > b->line) - (a->line < b->line);
+	if (!order)
+		order = compare_text(a->module_path, b->module_path);
+	if (!order)
+		order = (a->pc > b->pc) - (a->pc < b->pc);
+	return order;
+}

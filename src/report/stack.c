@@ -1,0 +1,178 @@
+/* Call paths: which frames of a stack are worth a line, and how a line is divided. */
+#include "config.h"
+
+#include "src/report/stack.h"
+
+#include "src/base/fmt.h"
+#include "src/base/mem.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define NEAREST_COUNT 3u /* callers shown before the outermost */
+#define NAME_MIN_COLS 16u
+#define NOTE_BYTES    96u
+
+/* ---- one line ------------------------------------------------------------------ */
+
+void stack_frame(struct text *t, struct namer *nm, const struct graph_frame *f,
+		 enum text_style style, size_t used_cols, const char *note)
+{
+	char notes[NOTE_BYTES];
+	snprintf(notes, sizeof notes, "%s%s%s", f->is_guessed ? " (guessed)" : "", *note ? " " : "",
+		 note);
+	size_t left_cols = t->width_cols > used_cols ? t->width_cols - used_cols : 0;
+	size_t note_cols = fmt_width(notes, strlen(notes));
+	left_cols = left_cols > note_cols + NAME_MIN_COLS ? left_cols - note_cols : NAME_MIN_COLS;
+	const char *place = name_place(nm, f, left_cols * 2 / 5);
+	size_t place_cols = fmt_width(place, strlen(place));
+	size_t name_cols = place_cols ? left_cols - place_cols - 2 : left_cols;
+	text_put(t, style, name_frame(nm, f, name_cols));
+	if (place_cols)
+		text_printf(t, STYLE_DIM, "  %s", place);
+	text_put(t, STYLE_DIM, notes);
+}
+
+/* ---- short ------------------------------------------------------------------------ */
+
+struct caller {
+	entry_id entry;
+	uint32_t times; /* entries in a row of the same function */
+};
+
+struct callers {
+	struct caller *items;
+	size_t count, cap;
+};
+
+/* Frames that every stack of a C program or a thread begins with. */
+static bool is_startup(const struct graph_frame *f)
+{
+	static const char *const names[] = {
+		"_start",
+		"__libc_start_main",
+		"__libc_start_main_impl",
+		"__libc_start_call_main",
+		"start_thread",
+		"clone",
+		"__clone",
+		"clone3",
+		"__clone3",
+		"_dl_start_user",
+	};
+	for (size_t i = 0; f->name && i < sizeof names / sizeof names[0]; i++) {
+		if (!strcmp(f->name, names[i]))
+			return true;
+	}
+	return f->name && !strncmp(f->name, "__libc_start_main@", 18);
+}
+
+static bool add_caller(struct callers *c, const struct graph *g, const struct graph_frame *f)
+{
+	if (c->count) {
+		struct caller *last = &c->items[c->count - 1];
+		if (f->func && graph_entry(g, last->entry).func == f->func) {
+			last->times++;
+			return true;
+		}
+	}
+	if (!vec_reserve((void **)&c->items, &c->cap, c->count + 1, sizeof *c->items))
+		return false;
+	c->items[c->count++] = (struct caller){.entry = f->entry, .times = 1};
+	return true;
+}
+
+/* The leaf comes first, so that recursion of the leaf itself is seen. */
+static bool collect(struct callers *c, const struct graph *g, node_id leaf_node)
+{
+	struct graph_walk w = graph_walk_leaf(g, leaf_node);
+	for (entry_id entry; (entry = graph_walk_next(&w)) != ENTRY_NONE;) {
+		struct graph_frame f = graph_entry(g, entry);
+		if (c->count && f.is_wrapper)
+			continue;
+		if (!add_caller(c, g, &f))
+			return false;
+	}
+	while (c->count > 1) {
+		struct graph_frame f = graph_entry(g, c->items[c->count - 1].entry);
+		if (!is_startup(&f))
+			break;
+		c->count--;
+	}
+	return true;
+}
+
+static void write_caller(struct text *t, struct namer *nm, const struct graph *g,
+			 const struct caller *c, enum text_glyph glyph, size_t indent_cols,
+			 size_t between_count)
+{
+	char note[NOTE_BYTES] = "", count[FMT_BYTES];
+	size_t at = 0;
+	if (c->times > 1)
+		at = (size_t)snprintf(note, sizeof note, "%s%s", text_glyph(t, GLYPH_TIMES),
+				      fmt_count(count, sizeof count, c->times));
+	if (between_count)
+		snprintf(note + at, sizeof note - at, "%s(%s between)", at ? " " : "",
+			 fmt_count(count, sizeof count, (int64_t)between_count));
+	struct graph_frame f = graph_entry(g, c->entry);
+	text_spaces(t, indent_cols);
+	text_printf(t, STYLE_DIM, "%s ", text_glyph(t, glyph));
+	stack_frame(t, nm, &f, STYLE_PLAIN, indent_cols + 2, note);
+	text_newline(t);
+}
+
+enum neap_err stack_short(struct text *t, struct namer *nm, const struct graph *g,
+			  node_id leaf_node, size_t indent_cols, struct err *e)
+{
+	struct callers callers = {0};
+	if (!collect(&callers, g, leaf_node)) {
+		mem_free(callers.items);
+		return err_nomem(e, "a call path");
+	}
+	size_t count = callers.count;
+	/* Leaving out a single frame would not save a line. */
+	size_t shown = count <= NEAREST_COUNT + 2 ? count : NEAREST_COUNT + 1;
+	for (size_t i = 1; i < shown; i++)
+		write_caller(t, nm, g, &callers.items[i], GLYPH_CALLER, indent_cols, 0);
+	if (shown < count)
+		write_caller(t, nm, g, &callers.items[count - 1], GLYPH_SKIP, indent_cols,
+			     count - 1 - shown);
+	mem_free(callers.items);
+	return NEAP_OK;
+}
+
+/* ---- full -------------------------------------------------------------------------- */
+
+static void write_full_frame(struct text *t, struct namer *nm, const struct graph_frame *f,
+			     bool is_exiting)
+{
+	text_put(t, STYLE_PLAIN,
+		 f->name ? name_text(nm, f->name, SIZE_MAX) : name_frame(nm, f, SIZE_MAX));
+	if (f->file_path) {
+		text_printf(t, STYLE_DIM, "  %s", name_text(nm, f->file_path, SIZE_MAX));
+		if (f->line)
+			text_printf(t, STYLE_DIM, ":%" PRIu32, f->line);
+	}
+	if (f->module_path)
+		text_printf(t, STYLE_DIM, "  [%s]", name_text(nm, f->module_path, SIZE_MAX));
+	if (f->is_inlined)
+		text_put(t, STYLE_DIM, " (inlined)");
+	if (f->is_guessed)
+		text_put(t, STYLE_DIM, " (guessed)");
+	if (is_exiting)
+		text_put(t, STYLE_DIM, " (exiting)");
+}
+
+void stack_full(struct text *t, struct namer *nm, const struct graph *g, node_id node)
+{
+	const struct profile *p = graph_profile(g);
+	struct graph_walk w = graph_walk_init(g, node);
+	size_t number = 0;
+	for (entry_id entry; (entry = graph_walk_next(&w)) != ENTRY_NONE; number++) {
+		struct graph_frame f = graph_entry(g, entry);
+		text_printf(t, STYLE_DIM, "      %3zu  ", number);
+		write_full_frame(t, nm, &f, p->node_flags[w.node] & NODE_EXITING);
+		text_newline(t);
+	}
+}
