@@ -2,6 +2,20 @@ noinst_LTLIBRARIES += src/sym/libsym.la
 neap_libs += src/sym/libsym.la
 
 src_sym_libsym_la_SOURCES = \
-	src/sym/sym.h
+	src/sym/debugfile.c \
+	src/sym/demangle.c \
+	src/sym/dwarf.c \
+	src/sym/elf.c \
+	src/sym/elfsyms.c \
+	src/sym/module.c \
+	src/sym/spans.c \
+	src/sym/sym.h \
+	src/sym/sym_priv.h \
+	src/sym/symbolise.c \
+	src/sym/symbolise.h \
+	src/sym/units.c \
+	src/sym/wrappers.c \
+	src/sym/wrappers.def
 src_sym_libsym_la_CPPFLAGS = $(AM_CPPFLAGS) $(ELF_CFLAGS)
-src_sym_libsym_la_LIBADD = $(DWARF_LIBS) $(ELF_LIBS) $(IBERTY_LIBS)
+src_sym_libsym_la_CFLAGS = $(AM_CFLAGS) -pthread
+src_sym_libsym_la_LIBADD = $(DWARF_LIBS) $(ELF_LIBS) $(IBERTY_LIBS) -lpthread

@@ -18,11 +18,13 @@
 struct sym_module; /* one opened module with what was found for it */
 
 struct sym_request {
-	const char *path;        /* for messages and for the search */
-	int fd;                  /* >= 0: read this instead of opening path (borrowed, dup'ed) */
-	const uint8_t *build_id; /* as mapped; build_id_bytes 0 = unknown, then the file is accepted as it is */
+	const char *path; /* for messages and for the search */
+	int fd;           /* >= 0: read this instead of opening path (borrowed, dup'ed) */
+	const uint8_t *
+		build_id; /* as mapped; build_id_bytes 0 = unknown, then the file is accepted as it is */
 	size_t build_id_bytes;
-	const char *const *debug_dirs; /* searched before /usr/lib/debug; NULL-terminated, may be NULL */
+	const char *const
+		*debug_dirs; /* NULL-terminated, searched before /usr/lib/debug; may be NULL */
 };
 
 /*
@@ -31,7 +33,8 @@ struct sym_request {
  * .gnu_debugaltlink where libdwarf supports it, .symtab, .dynsym.
  * Fails: ERR_IO, ERR_FORMAT (not ELF, damaged), ERR_ABSENT (build id differs), ERR_NOMEM.
  */
-enum neap_err sym_module_open(const struct sym_request *req, struct sym_module **out, struct err *e);
+enum neap_err sym_module_open(const struct sym_request *req, struct sym_module **out,
+			      struct err *e);
 void sym_module_free(struct sym_module *m);
 
 struct sym_line {

@@ -24,7 +24,7 @@ struct symbolise_request {
 	 */
 	const int *module_fds;
 	const char *const
-		*debug_dirs; /* searched before /usr/lib/debug; NULL-terminated, may be NULL */
+		*debug_dirs; /* NULL-terminated, searched before /usr/lib/debug; may be NULL */
 	/*
 	 * May be NULL.  Called now and then with the number of frames looked up so far, from the
 	 * threads that do the work but never from two at once.
@@ -37,12 +37,12 @@ struct symbolise_request {
 /* What came out.  Everything is owned by the result; symbols can be given to profile_add_symbols. */
 struct symbolise_result {
 	struct profile_symbols symbols; /* one run per frame of the request */
-	/* one line each, for people: "no symbols for /usr/lib/libfoo.so (build id differs: ...)" */
+	/* one line each, for people: "no names for the code of /usr/lib/libfoo.so: build id ..." */
 	char **warnings;
 	size_t warning_count, warning_cap;
 	size_t named_count; /* frames with at least a function */
 	size_t lined_count; /* frames with a line of source */
-	struct arena arena; /* files, funcs, ... of symbols */
+	struct arena arena; /* strings of symbols */
 };
 
 /*

@@ -1,0 +1,790 @@
+/*
+ * Debug information through libdwarf; no other file includes its headers.
+ *
+ *   open   one pass over the unit headers: ranges of each unit's own DIE -> segments
+ *          (address -> unit).  Units that do not say where they are (DWARF 2 has no way
+ *          to, if the code is in several pieces) are looked up in .debug_aranges, and
+ *          those that are not there either are read at once.
+ *   find   unit of the address -> read it now, once -> its functions, rows and files
+ *
+ * Reading a unit walks its tree with an explicit stack and keeps functions and inlined
+ * calls only: their ranges, the offset of their DIE, and where they are called.  Names
+ * are followed through DW_AT_abstract_origin and DW_AT_specification when asked for.
+ *
+ * Invariants: what libdwarf allocates is given back in the function that got it, except
+ * strings, which point into its sections.  Its bookkeeping of allocations, a search tree
+ * that costs more than the parsing itself, is switched off; so nothing may be forgotten.
+ *
+ * Left out: split DWARF (a skeleton unit still gives lines) and dwz files (a name that
+ * is in one is missing; the symbol table stands in).
+ */
+#include "config.h"
+
+#include "src/sym/sym_priv.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#ifdef HAVE_LIBDWARF_LIBDWARF_H
+#include <libdwarf/dwarf.h>
+#include <libdwarf/libdwarf.h>
+#else
+#include <dwarf.h>
+#include <libdwarf.h>
+#endif
+
+#include "src/base/limits.h"
+
+#define LIMIT_DIE_DEPTH    (2 * LIMIT_INLINE_DEPTH) /* blocks and inlined functions alternate */
+#define LIMIT_ORIGIN_STEPS 16u                      /* links from a function to its name */
+#define LIMIT_UNITS        (64u << 20)
+#define LIMIT_RANGES       (16u << 20) /* of one DIE */
+
+struct walk_step {
+	Dwarf_Die die;
+	uint32_t func; /* function around it, or SYM_NONE */
+	uint32_t depth;
+};
+
+struct dwarf {
+	Dwarf_Debug dbg;
+	struct dw_unit *units;
+	size_t unit_count, unit_cap;
+	struct segments where;  /* address -> unit */
+	struct strtab strings;  /* names and paths that were handed out */
+	size_t cache_bytes;     /* of the units that are read */
+	uint64_t clock;         /* counts uses of units */
+	struct walk_step *walk; /* [LIMIT_DIE_DEPTH] */
+};
+
+/* What the ranges of a unit's DIEs are relative to. */
+struct range_base {
+	uint64_t low_va;
+	Dwarf_Half version;
+};
+
+static bool is_ok(struct dwarf *d, int result, Dwarf_Error *err)
+{
+	if (result == DW_DLV_ERROR && *err)
+		dwarf_dealloc_error(d->dbg, *err);
+	*err = NULL;
+	return result == DW_DLV_OK;
+}
+
+/* ---- attributes ------------------------------------------------------------------- */
+
+static const char *die_text(struct dwarf *d, Dwarf_Die die, Dwarf_Half attribute)
+{
+	Dwarf_Error err = NULL;
+	char *text = NULL;
+	if (!is_ok(d, dwarf_die_text(die, attribute, &text, &err), &err))
+		return NULL;
+	return text && *text ? text : NULL;
+}
+
+static bool die_attr(struct dwarf *d, Dwarf_Die die, Dwarf_Half attribute, Dwarf_Attribute *out)
+{
+	Dwarf_Error err = NULL;
+	return is_ok(d, dwarf_attr(die, attribute, out, &err), &err);
+}
+
+static uint32_t die_number(struct dwarf *d, Dwarf_Die die, Dwarf_Half attribute)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Error err = NULL;
+	Dwarf_Unsigned n = 0;
+	Dwarf_Signed s = 0;
+	if (!die_attr(d, die, attribute, &attr))
+		return 0;
+	if (!is_ok(d, dwarf_formudata(attr, &n, &err), &err) &&
+	    is_ok(d, dwarf_formsdata(attr, &s, &err), &err))
+		n = s > 0 ? (Dwarf_Unsigned)s : 0;
+	dwarf_dealloc_attribute(attr);
+	return n <= UINT32_MAX ? (uint32_t)n : 0;
+}
+
+/* An offset in some section; old compilers give it as a plain number. */
+static bool attr_offset(struct dwarf *d, Dwarf_Attribute attr, Dwarf_Unsigned *out)
+{
+	Dwarf_Error err = NULL;
+	Dwarf_Off off = 0;
+	if (is_ok(d, dwarf_global_formref(attr, &off, &err), &err)) {
+		*out = off;
+		return true;
+	}
+	return is_ok(d, dwarf_formudata(attr, out, &err), &err);
+}
+
+/* ---- ranges ------------------------------------------------------------------------- */
+
+/*
+ * Code that the linker threw away is said to be at 0, at 1 (lld, in range lists), or at
+ * the end of all addresses.
+ */
+static bool add_span(struct span_list *l, uint64_t low, uint64_t high, uint32_t depth,
+		     uint32_t value)
+{
+	if (low <= 1 || low >= UINT64_MAX - 1)
+		return true;
+	return spans_add(l, low, high, depth, value);
+}
+
+static bool add_ranges_v5(struct dwarf *d, Dwarf_Attribute attr, struct span_list *l,
+			  uint32_t depth, uint32_t value)
+{
+	Dwarf_Error err = NULL;
+	Dwarf_Half form = 0;
+	Dwarf_Unsigned at = 0, count = 0, set_off = 0;
+	Dwarf_Rnglists_Head head = NULL;
+	if (!is_ok(d, dwarf_whatform(attr, &form, &err), &err))
+		return true;
+	bool has_at = form == DW_FORM_rnglistx ? is_ok(d, dwarf_formudata(attr, &at, &err), &err)
+					       : attr_offset(d, attr, &at);
+	if (!has_at ||
+	    !is_ok(d, dwarf_rnglists_get_rle_head(attr, form, at, &head, &count, &set_off, &err),
+		   &err))
+		return true;
+	bool has_memory = true;
+	for (Dwarf_Unsigned i = 0; has_memory && i < count && i < LIMIT_RANGES; i++) {
+		unsigned entry_bytes = 0, kind = 0;
+		Dwarf_Unsigned raw1, raw2, low = 0, high = 0;
+		Dwarf_Bool is_unavailable = 0;
+		int rc = dwarf_get_rnglists_entry_fields_a(head, i, &entry_bytes, &kind, &raw1,
+							   &raw2, &is_unavailable, &low, &high,
+							   &err);
+		if (!is_ok(d, rc, &err) || kind == DW_RLE_end_of_list)
+			break;
+		if (kind == DW_RLE_base_address || kind == DW_RLE_base_addressx || is_unavailable)
+			continue;
+		has_memory = add_span(l, low, high, depth, value);
+	}
+	dwarf_dealloc_rnglists_head(head);
+	return has_memory;
+}
+
+static bool add_ranges_v2(struct dwarf *d, Dwarf_Die die, Dwarf_Attribute attr, uint64_t base,
+			  struct span_list *l, uint32_t depth, uint32_t value)
+{
+	Dwarf_Error err = NULL;
+	Dwarf_Unsigned at = 0, used_bytes = 0;
+	Dwarf_Off real_off = 0;
+	Dwarf_Ranges *ranges = NULL;
+	Dwarf_Signed count = 0;
+	if (!attr_offset(d, attr, &at) ||
+	    !is_ok(d,
+		   dwarf_get_ranges_b(d->dbg, at, die, &real_off, &ranges, &count, &used_bytes,
+				      &err),
+		   &err))
+		return true;
+	bool has_memory = true;
+	for (Dwarf_Signed i = 0; has_memory && i < count && i < LIMIT_RANGES; i++) {
+		const Dwarf_Ranges *r = &ranges[i];
+		if (r->dwr_type == DW_RANGES_END)
+			break;
+		if (r->dwr_type == DW_RANGES_ADDRESS_SELECTION)
+			base = r->dwr_addr2;
+		else if (r->dwr_addr1 < r->dwr_addr2)
+			has_memory =
+				add_span(l, base + r->dwr_addr1, base + r->dwr_addr2, depth, value);
+	}
+	dwarf_ranges_dealloc(d->dbg, ranges, count);
+	return has_memory;
+}
+
+/* DW_AT_low_pc and DW_AT_high_pc, which is an address or a size. */
+static bool die_low_high(struct dwarf *d, Dwarf_Die die, uint64_t *low, uint64_t *high)
+{
+	Dwarf_Error err = NULL;
+	Dwarf_Addr from = 0, to = 0;
+	Dwarf_Half form = 0;
+	enum Dwarf_Form_Class class = DW_FORM_CLASS_UNKNOWN;
+	*low = *high = 0;
+	if (!is_ok(d, dwarf_lowpc(die, &from, &err), &err))
+		return false;
+	*low = from;
+	if (!is_ok(d, dwarf_highpc_b(die, &to, &form, &class, &err), &err))
+		return false;
+	*high = class == DW_FORM_CLASS_CONSTANT ? from + to : to;
+	return *high > *low;
+}
+
+/* Returns false only if memory runs out; count_out tells whether there was any code. */
+static bool add_die_ranges(struct dwarf *d, Dwarf_Die die, const struct range_base *base,
+			   struct span_list *l, uint32_t depth, uint32_t value, bool *has_code_out)
+{
+	uint64_t low, high;
+	size_t before = l->count;
+	bool has_memory = true;
+	Dwarf_Attribute attr;
+	if (die_low_high(d, die, &low, &high)) {
+		has_memory = add_span(l, low, high, depth, value);
+	} else if (die_attr(d, die, DW_AT_ranges, &attr)) {
+		has_memory = base->version >= 5
+				     ? add_ranges_v5(d, attr, l, depth, value)
+				     : add_ranges_v2(d, die, attr, base->low_va, l, depth, value);
+		dwarf_dealloc_attribute(attr);
+	}
+	*has_code_out = l->count > before;
+	return has_memory;
+}
+
+static struct range_base unit_base(struct dwarf *d, Dwarf_Die unit_die)
+{
+	struct range_base base = {0};
+	Dwarf_Error err = NULL;
+	Dwarf_Addr low = 0;
+	Dwarf_Half offset_bytes = 0;
+	if (is_ok(d, dwarf_lowpc(unit_die, &low, &err), &err))
+		base.low_va = low;
+	if (dwarf_get_version_of_die(unit_die, &base.version, &offset_bytes) != DW_DLV_OK)
+		base.version = 2;
+	return base;
+}
+
+/* ---- functions of a unit -------------------------------------------------------------- */
+
+struct unit_reader {
+	struct dwarf *d;
+	struct dw_unit *u;
+	struct range_base base;
+	struct span_list spans;
+	bool has_memory;
+};
+
+static uint32_t add_func(struct unit_reader *r, Dwarf_Die die, uint32_t outer, uint32_t depth)
+{
+	struct dw_unit *u = r->u;
+	Dwarf_Error err = NULL;
+	Dwarf_Off off = 0;
+	bool has_code = false;
+	uint32_t id = (uint32_t)u->func_count;
+	if (!is_ok(r->d, dwarf_dieoffset(die, &off, &err), &err) || u->func_count >= LIMIT_IDS)
+		return SYM_NONE;
+	r->has_memory = add_die_ranges(r->d, die, &r->base, &r->spans, depth, id, &has_code);
+	if (!has_code || !r->has_memory)
+		return SYM_NONE;
+	r->has_memory =
+		vec_reserve((void **)&u->funcs, &u->func_cap, u->func_count + 1, sizeof *u->funcs);
+	if (!r->has_memory)
+		return SYM_NONE;
+	struct dw_func *f = &u->funcs[u->func_count++];
+	*f = (struct dw_func){.die_off = off, .outer = outer};
+	if (outer != SYM_NONE) {
+		f->call_file = die_number(r->d, die, DW_AT_call_file);
+		f->call_line = die_number(r->d, die, DW_AT_call_line);
+	}
+	return id;
+}
+
+/*
+ * Takes note of one DIE.  Returns whether there may be functions below it, and then
+ * func_out is the function that they are in.
+ */
+static bool visit(struct unit_reader *r, const struct walk_step *at, uint32_t *func_out)
+{
+	Dwarf_Error err = NULL;
+	Dwarf_Half tag = 0;
+	*func_out = at->func;
+	if (!is_ok(r->d, dwarf_tag(at->die, &tag, &err), &err))
+		return false;
+	switch (tag) {
+	case DW_TAG_subprogram:
+		/* without code: a declaration, or the model of inlined copies */
+		*func_out = add_func(r, at->die, SYM_NONE, at->depth);
+		return *func_out != SYM_NONE;
+	case DW_TAG_inlined_subroutine:
+		if (at->func == SYM_NONE)
+			return false;
+		*func_out = add_func(r, at->die, at->func, at->depth);
+		return *func_out != SYM_NONE;
+	case DW_TAG_lexical_block:
+	case DW_TAG_try_block:
+	case DW_TAG_catch_block:
+	case DW_TAG_with_stmt:
+	case DW_TAG_namespace:
+	case DW_TAG_module:
+		return true;
+	case DW_TAG_structure_type: /* Rust and D have functions with code in them */
+	case DW_TAG_class_type:
+	case DW_TAG_union_type:
+	case DW_TAG_enumeration_type:
+		return r->u->has_code_in_types;
+	default:
+		return false;
+	}
+}
+
+static bool die_child(struct dwarf *d, Dwarf_Die die, Dwarf_Die *out)
+{
+	Dwarf_Error err = NULL;
+	return is_ok(d, dwarf_child(die, out, &err), &err);
+}
+
+/* Replaces *die by its sibling; false and freed if there is none. */
+static bool die_to_sibling(struct dwarf *d, Dwarf_Die *die)
+{
+	Dwarf_Error err = NULL;
+	Dwarf_Die next = NULL;
+	bool found = is_ok(d, dwarf_siblingof_b(d->dbg, *die, 1, &next, &err), &err);
+	dwarf_dealloc_die(*die);
+	*die = next;
+	return found;
+}
+
+static void read_funcs(struct unit_reader *r, Dwarf_Die unit_die)
+{
+	struct dwarf *d = r->d;
+	struct walk_step *stack = d->walk;
+	size_t top = 0; /* steps on the stack */
+	if (die_child(d, unit_die, &stack[0].die)) {
+		stack[0].func = SYM_NONE;
+		stack[0].depth = 0;
+		top = 1;
+	}
+	while (top) {
+		struct walk_step *at = &stack[top - 1], *below = at + 1;
+		uint32_t func;
+		if (r->has_memory && visit(r, at, &func) && top < LIMIT_DIE_DEPTH &&
+		    die_child(d, at->die, &below->die)) {
+			below->func = func;
+			below->depth = at->depth + 1;
+			top++;
+			continue;
+		}
+		while (top && (!die_to_sibling(d, &stack[top - 1].die) || !r->has_memory)) {
+			if (stack[top - 1].die)
+				dwarf_dealloc_die(stack[top - 1].die);
+			top--;
+		}
+	}
+	if (r->has_memory)
+		r->has_memory = spans_flatten(&r->spans, &r->u->where);
+	mem_free(r->spans.items);
+}
+
+/* ---- lines of a unit ---------------------------------------------------------------- */
+
+/* DWARF 5 counts directories from 0; releases of libdwarf differ in how it is asked for. */
+static Dwarf_Signed first_dir_index(struct dwarf *d, Dwarf_Line_Context lines,
+				    Dwarf_Unsigned version)
+{
+	Dwarf_Error err = NULL;
+	const char *name = NULL;
+	if (version < 5)
+		return 1;
+	return is_ok(d, dwarf_srclines_include_dir_data(lines, 0, &name, &err), &err) ? 0 : 1;
+}
+
+static const char *include_dir(struct dwarf *d, Dwarf_Line_Context lines, Dwarf_Unsigned version,
+			       Dwarf_Signed first, Dwarf_Unsigned dir)
+{
+	Dwarf_Error err = NULL;
+	const char *name = NULL;
+	if (dir > INT32_MAX || (version < 5 && dir == 0))
+		return NULL; /* the compilation directory */
+	Dwarf_Signed i = (Dwarf_Signed)dir + (version < 5 ? 0 : first);
+	return is_ok(d, dwarf_srclines_include_dir_data(lines, i, &name, &err), &err) ? name : NULL;
+}
+
+static bool read_files(struct unit_reader *r, Dwarf_Line_Context lines, Dwarf_Unsigned version)
+{
+	struct dwarf *d = r->d;
+	struct dw_unit *u = r->u;
+	Dwarf_Error err = NULL;
+	Dwarf_Signed first = 0, count = 0, end = 0;
+	if (!is_ok(d, dwarf_srclines_files_indexes(lines, &first, &count, &end, &err), &err) ||
+	    first < 0 || end < first)
+		return true;
+	Dwarf_Signed first_dir = first_dir_index(d, lines, version);
+	u->first_file = (uint32_t)first;
+	for (Dwarf_Signed i = first; i < end; i++) {
+		const char *name = NULL;
+		Dwarf_Unsigned dir = 0, changed, bytes;
+		Dwarf_Form_Data16 *md5 = NULL;
+		if (!vec_reserve((void **)&u->files, &u->file_cap, u->file_count + 1,
+				 sizeof *u->files))
+			return false;
+		struct dw_file *f = &u->files[u->file_count++];
+		*f = (struct dw_file){0};
+		int rc = dwarf_srclines_files_data_b(lines, i, &name, &dir, &changed, &bytes, &md5,
+						     &err);
+		if (!is_ok(d, rc, &err))
+			continue;
+		f->name = name;
+		f->dir = include_dir(d, lines, version, first_dir, dir);
+	}
+	return true;
+}
+
+static bool read_rows(struct unit_reader *r, Dwarf_Line_Context lines)
+{
+	struct dwarf *d = r->d;
+	Dwarf_Error err = NULL;
+	Dwarf_Line *all = NULL;
+	Dwarf_Signed count = 0;
+	if (!is_ok(d, dwarf_srclines_from_linecontext(lines, &all, &count, &err), &err))
+		return true;
+	for (Dwarf_Signed i = 0; i < count; i++) {
+		Dwarf_Addr va = 0;
+		Dwarf_Unsigned file = 0, line = 0;
+		Dwarf_Bool is_end = 0;
+		if (!is_ok(d, dwarf_lineaddr(all[i], &va, &err), &err) ||
+		    !is_ok(d, dwarf_lineendsequence(all[i], &is_end, &err), &err))
+			continue;
+		is_ok(d, dwarf_line_srcfileno(all[i], &file, &err), &err);
+		is_ok(d, dwarf_lineno(all[i], &line, &err), &err);
+		if (!unit_add_row(r->u, va, file <= UINT32_MAX ? (uint32_t)file : 0,
+				  line <= UINT32_MAX ? (uint32_t)line : 0, is_end))
+			return false;
+	}
+	unit_seal_rows(r->u);
+	return true;
+}
+
+static void read_lines(struct unit_reader *r, Dwarf_Die unit_die)
+{
+	struct dwarf *d = r->d;
+	Dwarf_Error err = NULL;
+	Dwarf_Unsigned version = 0;
+	Dwarf_Small table_count = 0;
+	Dwarf_Line_Context lines = NULL;
+	r->u->comp_dir = die_text(d, unit_die, DW_AT_comp_dir);
+	if (!is_ok(d, dwarf_srclines_b(unit_die, &version, &table_count, &lines, &err), &err))
+		return;
+	r->has_memory = read_files(r, lines, version) && (table_count != 1 || read_rows(r, lines));
+	dwarf_srclines_dealloc_b(lines);
+}
+
+/* ---- units ---------------------------------------------------------------------------- */
+
+static bool open_die(struct dwarf *d, uint64_t off, Dwarf_Die *out)
+{
+	Dwarf_Error err = NULL;
+	return is_ok(d, dwarf_offdie_b(d->dbg, off, 1, out, &err), &err);
+}
+
+static bool language_has_code_in_types(uint32_t language)
+{
+	return language == DW_LANG_Rust || language == DW_LANG_D || language == DW_LANG_Swift;
+}
+
+/* False: out of memory; the unit is then as if never read. */
+static bool read_unit(struct dwarf *d, struct dw_unit *u)
+{
+	Dwarf_Die die = NULL;
+	u->is_read = true;
+	if (!open_die(d, u->die_off, &die))
+		return true;
+	struct unit_reader r = {.d = d, .u = u, .base = unit_base(d, die), .has_memory = true};
+	u->has_code_in_types = language_has_code_in_types(die_number(d, die, DW_AT_language));
+	read_funcs(&r, die);
+	if (r.has_memory)
+		read_lines(&r, die);
+	dwarf_dealloc_die(die);
+	if (!r.has_memory)
+		unit_clear(u);
+	d->cache_bytes += unit_bytes(u);
+	return r.has_memory;
+}
+
+/* Forgets the units that were not used for longest until the rest fits. */
+static void trim_cache(struct dwarf *d, const struct dw_unit *keep)
+{
+	while (d->cache_bytes > SYM_UNIT_CACHE_BYTES) {
+		struct dw_unit *oldest = NULL;
+		for (size_t i = 0; i < d->unit_count; i++) {
+			struct dw_unit *u = &d->units[i];
+			if (u->is_read && u != keep && unit_bytes(u) &&
+			    (!oldest || u->last_use < oldest->last_use))
+				oldest = u;
+		}
+		if (!oldest)
+			return;
+		d->cache_bytes -= unit_bytes(oldest);
+		unit_clear(oldest);
+	}
+}
+
+static struct dw_unit *use_unit(struct dwarf *d, uint32_t id)
+{
+	struct dw_unit *u = &d->units[id];
+	if (!u->is_read && read_unit(d, u))
+		trim_cache(d, u);
+	u->last_use = ++d->clock;
+	return u;
+}
+
+/* ---- the index of units ------------------------------------------------------------------ */
+
+static bool add_unit(struct dwarf *d, Dwarf_Die die, struct span_list *spans)
+{
+	Dwarf_Error err = NULL;
+	Dwarf_Off off = 0;
+	Dwarf_Half tag = 0;
+	if (!is_ok(d, dwarf_tag(die, &tag, &err), &err) ||
+	    !is_ok(d, dwarf_dieoffset(die, &off, &err), &err))
+		return true;
+	if (tag != DW_TAG_compile_unit && tag != DW_TAG_skeleton_unit)
+		return true;
+	if (!vec_reserve((void **)&d->units, &d->unit_cap, d->unit_count + 1, sizeof *d->units))
+		return false;
+	uint32_t id = (uint32_t)d->unit_count++;
+	d->units[id] = (struct dw_unit){.die_off = off};
+	struct range_base base = unit_base(d, die);
+	return add_die_ranges(d, die, &base, spans, 0, id, &d->units[id].has_ranges);
+}
+
+/* Stops at the first damaged header: what comes after it cannot be found. */
+static bool index_units(struct dwarf *d, struct span_list *spans)
+{
+	while (d->unit_count < LIMIT_UNITS) {
+		Dwarf_Error err = NULL;
+		Dwarf_Unsigned length, type_off, next;
+		Dwarf_Half version, address_bytes, length_bytes, extension_bytes, type;
+		Dwarf_Off abbrev_off;
+		Dwarf_Sig8 signature;
+		Dwarf_Die die = NULL;
+		int rc = dwarf_next_cu_header_d(d->dbg, 1, &length, &version, &abbrev_off,
+						&address_bytes, &length_bytes, &extension_bytes,
+						&signature, &type_off, &next, &type, &err);
+		if (!is_ok(d, rc, &err))
+			return true;
+		if (!is_ok(d, dwarf_siblingof_b(d->dbg, NULL, 1, &die, &err), &err))
+			continue;
+		bool has_memory = add_unit(d, die, spans);
+		dwarf_dealloc_die(die);
+		if (!has_memory)
+			return false;
+	}
+	return true;
+}
+
+/* Units are in the order of their offsets. */
+static uint32_t unit_at(const struct dwarf *d, uint64_t die_off)
+{
+	size_t low = 0, high = d->unit_count;
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		if (d->units[mid].die_off < die_off)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low < d->unit_count && d->units[low].die_off == die_off ? (uint32_t)low : SYM_NONE;
+}
+
+static bool add_arange(struct dwarf *d, Dwarf_Arange arange, struct span_list *spans,
+		       bool *has_aranges)
+{
+	Dwarf_Error err = NULL;
+	Dwarf_Unsigned segment = 0, segment_bytes = 0, bytes = 0;
+	Dwarf_Addr low = 0;
+	Dwarf_Off off = 0;
+	int rc =
+		dwarf_get_arange_info_b(arange, &segment, &segment_bytes, &low, &bytes, &off, &err);
+	if (!is_ok(d, rc, &err) || !bytes ||
+	    !is_ok(d, dwarf_get_cu_die_offset(arange, &off, &err), &err))
+		return true;
+	uint32_t id = unit_at(d, off);
+	if (id == SYM_NONE || d->units[id].has_ranges)
+		return true;
+	has_aranges[id] = true;
+	return add_span(spans, low, low + bytes, 0, id);
+}
+
+static bool add_aranges(struct dwarf *d, struct span_list *spans, bool *has_aranges)
+{
+	Dwarf_Error err = NULL;
+	Dwarf_Arange *aranges = NULL;
+	Dwarf_Signed count = 0;
+	if (!is_ok(d, dwarf_get_aranges(d->dbg, &aranges, &count, &err), &err))
+		return true;
+	bool has_memory = true;
+	for (Dwarf_Signed i = 0; i < count; i++) {
+		has_memory = has_memory && add_arange(d, aranges[i], spans, has_aranges);
+		dwarf_dealloc(d->dbg, aranges[i], DW_DLA_ARANGE);
+	}
+	dwarf_dealloc(d->dbg, aranges, DW_DLA_LIST);
+	return has_memory;
+}
+
+/* The last resort: where its functions are. */
+static bool add_functions_of(struct dwarf *d, uint32_t id, struct span_list *spans)
+{
+	struct dw_unit *u = use_unit(d, id);
+	for (size_t i = 0; i + 1 < u->where.count; i++)
+		if (u->where.items[i].value != SYM_NONE &&
+		    !spans_add(spans, u->where.items[i].low_va, u->where.items[i + 1].low_va, 0,
+			       id))
+			return false;
+	return true;
+}
+
+static bool add_units_without_ranges(struct dwarf *d, struct span_list *spans)
+{
+	bool has_memory = true, is_needed = false;
+	for (size_t i = 0; i < d->unit_count; i++)
+		is_needed |= !d->units[i].has_ranges;
+	if (!is_needed)
+		return true;
+	bool *has_aranges = mem_zarray(d->unit_count, sizeof *has_aranges);
+	has_memory = has_aranges && add_aranges(d, spans, has_aranges);
+	for (size_t i = 0; has_memory && i < d->unit_count; i++)
+		if (!d->units[i].has_ranges && !has_aranges[i])
+			has_memory = add_functions_of(d, (uint32_t)i, spans);
+	mem_free(has_aranges);
+	return has_memory;
+}
+
+static bool build_index(struct dwarf *d)
+{
+	struct span_list spans = {0};
+	bool has_memory = index_units(d, &spans) && add_units_without_ranges(d, &spans) &&
+			  spans_flatten(&spans, &d->where);
+	mem_free(spans.items);
+	return has_memory;
+}
+
+/* ---- opening -------------------------------------------------------------------------------- */
+
+static void set_up_libdwarf(void)
+{
+	dwarf_set_de_alloc_flag(0);
+}
+
+static int init_libdwarf(int fd, Dwarf_Debug *dbg, Dwarf_Error *err)
+{
+#ifdef DWARF_INIT_PATH_12 /* up to 2021 there was one more argument, always 0 */
+	return dwarf_init_b(fd, 0, DW_GROUPNUMBER_ANY, NULL, NULL, dbg, err);
+#else
+	return dwarf_init_b(fd, DW_GROUPNUMBER_ANY, NULL, NULL, dbg, err);
+#endif
+}
+
+enum neap_err dwarf_open_file(int fd, const char *path, struct dwarf **out, struct err *e)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	pthread_once(&once, set_up_libdwarf);
+	*out = NULL;
+	struct dwarf *d = mem_zalloc(sizeof *d);
+	if (!d)
+		return err_nomem(e, "debug information");
+	d->walk = mem_array(LIMIT_DIE_DEPTH, sizeof *d->walk);
+	Dwarf_Error err = NULL;
+	int rc = d->walk ? init_libdwarf(fd, &d->dbg, &err) : DW_DLV_ERROR;
+	enum neap_err result = NEAP_OK;
+	if (!d->walk)
+		result = err_nomem(e, "debug information");
+	else if (rc == DW_DLV_NO_ENTRY)
+		result = err_set(e, ERR_ABSENT, "'%s' has no debug information", path);
+	else if (rc != DW_DLV_OK)
+		result = err_corrupt(e, "cannot read the debug information of '%s': %s", path,
+				     err ? dwarf_errmsg(err) : "out of memory");
+	else if (!build_index(d))
+		result = err_nomem(e, "an index of debug information");
+	if (err)
+		dwarf_dealloc_error(d->dbg, err);
+	if (result) {
+		dwarf_close_file(d);
+		return result;
+	}
+	*out = d;
+	return NEAP_OK;
+}
+
+void dwarf_close_file(struct dwarf *d)
+{
+	if (!d)
+		return;
+	for (size_t i = 0; i < d->unit_count; i++)
+		unit_clear(&d->units[i]);
+	mem_free(d->units);
+	segments_release(&d->where);
+	strtab_release(&d->strings);
+	mem_free(d->walk);
+	Dwarf_Error err = NULL;
+	if (d->dbg && dwarf_finish(d->dbg, &err) == DW_DLV_ERROR && err)
+		dwarf_dealloc_error(NULL, err);
+	mem_free(d);
+}
+
+/* ---- names ------------------------------------------------------------------------------------ */
+
+static const char *keep(struct dwarf *d, const char *s)
+{
+	if (!s)
+		return NULL;
+	size_t bytes = strnlen(s, LIMIT_NAME_BYTES);
+	return strtab_get(&d->strings, strtab_add(&d->strings, s, bytes));
+}
+
+/* The DIE that die's origin or specification names. */
+static bool next_origin(struct dwarf *d, Dwarf_Die die, Dwarf_Die *out)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Error err = NULL;
+	Dwarf_Off off = 0;
+	if (!die_attr(d, die, DW_AT_abstract_origin, &attr) &&
+	    !die_attr(d, die, DW_AT_specification, &attr))
+		return false;
+	bool found = is_ok(d, dwarf_global_formref(attr, &off, &err), &err);
+	dwarf_dealloc_attribute(attr);
+	return found && open_die(d, off, out);
+}
+
+static void name_func(struct dwarf *d, struct dw_func *f)
+{
+	const char *linkage = NULL, *name = NULL;
+	Dwarf_Die die = NULL;
+	if (f->is_named)
+		return;
+	f->is_named = true;
+	bool is_open = open_die(d, f->die_off, &die);
+	for (unsigned steps = 0; is_open; steps++) {
+		Dwarf_Die origin = NULL;
+		linkage = die_text(d, die, DW_AT_linkage_name);
+		if (!linkage)
+			linkage = die_text(d, die, DW_AT_MIPS_linkage_name);
+		if (!name)
+			name = die_text(d, die, DW_AT_name);
+		is_open = !linkage && steps < LIMIT_ORIGIN_STEPS && next_origin(d, die, &origin);
+		dwarf_dealloc_die(die);
+		die = origin;
+	}
+	f->linkage = keep(d, linkage);
+	f->name = keep(d, name);
+}
+
+static size_t find_in_unit(struct dwarf *d, struct dw_unit *u, uint64_t va, struct dwarf_frame *out,
+			   size_t cap)
+{
+	const struct dw_row *row = unit_find_row(u, va);
+	const char *file = row ? unit_file_path(u, row->file, &d->strings) : "";
+	uint32_t line = row ? row->line : 0;
+	size_t count = 0;
+	uint32_t id = segments_find(&u->where, va);
+	if (id == SYM_NONE) {
+		out[0] = (struct dwarf_frame){.file = file, .line = line};
+		return row ? 1 : 0;
+	}
+	/* outer ids are smaller: a function is added before what is in it, so this ends */
+	for (; id != SYM_NONE; id = u->funcs[id].outer) {
+		struct dw_func *f = &u->funcs[id];
+		/* if they are too many, the last place is the outermost function's */
+		if (count < cap - 1 || f->outer == SYM_NONE) {
+			name_func(d, f);
+			out[count++] = (struct dwarf_frame){f->linkage, f->name, file, line};
+		}
+		file = unit_file_path(u, f->call_file, &d->strings);
+		line = f->call_line;
+	}
+	return count;
+}
+
+size_t dwarf_find(struct dwarf *d, uint64_t va, struct dwarf_frame *out, size_t cap)
+{
+	uint32_t id = cap ? segments_find(&d->where, va) : SYM_NONE;
+	return id == SYM_NONE ? 0 : find_in_unit(d, use_unit(d, id), va, out, cap);
+}

@@ -1,0 +1,209 @@
+/*
+ * One module: its file, its separate debug file, and the order in which they are asked.
+ *
+ *   address -> DWARF of the file, or of its debug file   functions, inlined calls, lines
+ *           -> symbols (.symtab of both, else .dynsym)   the physical function's name if
+ *                                                        DWARF has no linkage name for it
+ * Names are demangled when they are looked up, each once.
+ */
+#include "config.h"
+
+#include "src/sym/sym.h"
+
+#include <string.h>
+
+#include "src/base/fmt.h"
+#include "src/base/limits.h"
+#include "src/base/mem.h"
+#include "src/sym/sym_priv.h"
+
+struct sym_module {
+	struct elf_file *file, *debug_file; /* debug_file NULL: everything is in file, or nothing */
+	struct dwarf *dwarf;                /* NULL: none */
+	struct elf_symbols symbols;
+	struct strtab strings; /* names that had to be made */
+	struct map demangled; /* address of a linkage name -> its text in strings; or NOT_MANGLED */
+	struct dwarf_frame *found; /* [LIMIT_INLINE_DEPTH], for one lookup */
+};
+
+#define NOT_MANGLED (MAP_ABSENT - 1)
+
+/* ---- opening ---------------------------------------------------------------------- */
+
+static enum neap_err check_build_id(const struct sym_request *req, const struct elf_file *f,
+				    struct err *e)
+{
+	char mapped[2 * SYM_BUILD_ID_BYTES + 1], found[2 * SYM_BUILD_ID_BYTES + 1];
+	if (!req->build_id_bytes)
+		return NEAP_OK;
+	if (f->build_id_bytes == req->build_id_bytes &&
+	    !memcmp(f->build_id, req->build_id, f->build_id_bytes))
+		return NEAP_OK;
+	size_t shown =
+		req->build_id_bytes < SYM_BUILD_ID_BYTES ? req->build_id_bytes : SYM_BUILD_ID_BYTES;
+	fmt_hex(mapped, sizeof mapped, req->build_id, shown);
+	if (!f->build_id_bytes)
+		return err_set(e, ERR_ABSENT,
+			       "'%s' is another file now: build id %s ran, this has none", f->path,
+			       mapped);
+	return err_set(e, ERR_ABSENT, "'%s' is another file now: build id %s ran, this is %s",
+		       f->path, mapped,
+		       fmt_hex(found, sizeof found, f->build_id, f->build_id_bytes));
+}
+
+static bool load_symbols(struct sym_module *m)
+{
+	struct elf_symbols *t = &m->symbols;
+	bool is_ok = elf_symbols_add(t, m->file, SHT_SYMTAB);
+	if (is_ok && m->debug_file)
+		is_ok = elf_symbols_add(t, m->debug_file, SHT_SYMTAB);
+	if (is_ok && !t->count)
+		is_ok = elf_symbols_add(t, m->file, SHT_DYNSYM);
+	if (is_ok)
+		elf_symbols_seal(t);
+	return is_ok;
+}
+
+/* Damaged debug information costs lines and inlined names, not the module. */
+static enum neap_err load_dwarf(struct sym_module *m, struct err *e)
+{
+	const struct elf_file *f = elf_has_dwarf(m->file) ? m->file : m->debug_file;
+	if (!f || !elf_has_dwarf(f))
+		return NEAP_OK;
+	enum neap_err rc = dwarf_open_file(f->fd, f->path, &m->dwarf, e);
+	return rc == ERR_NOMEM ? rc : NEAP_OK;
+}
+
+static enum neap_err load(struct sym_module *m, const struct sym_request *req, struct err *e)
+{
+	m->found = mem_array(LIMIT_INLINE_DEPTH, sizeof *m->found);
+	if (!m->found)
+		return err_nomem(e, "a module");
+	enum neap_err rc = elf_open(req->path, req->fd, &m->file, e);
+	if (!rc)
+		rc = check_build_id(req, m->file, e);
+	if (rc)
+		return rc;
+	if (!elf_has_dwarf(m->file))
+		m->debug_file = debugfile_find(m->file, req->debug_dirs);
+	if (!load_symbols(m))
+		return err_nomem(e, "symbols");
+	return load_dwarf(m, e);
+}
+
+enum neap_err sym_module_open(const struct sym_request *req, struct sym_module **out, struct err *e)
+{
+	*out = NULL;
+	struct sym_module *m = mem_zalloc(sizeof *m);
+	if (!m)
+		return err_nomem(e, "a module");
+	enum neap_err rc = load(m, req, e);
+	if (rc) {
+		sym_module_free(m);
+		return rc;
+	}
+	*out = m;
+	return NEAP_OK;
+}
+
+void sym_module_free(struct sym_module *m)
+{
+	if (!m)
+		return;
+	dwarf_close_file(m->dwarf); /* reads from the descriptors below */
+	elf_free(m->debug_file);
+	elf_free(m->file);
+	elf_symbols_release(&m->symbols);
+	strtab_release(&m->strings);
+	map_release(&m->demangled);
+	mem_free(m->found);
+	mem_free(m);
+}
+
+const char *sym_module_source(const struct sym_module *m)
+{
+	if (m->dwarf)
+		return "DWARF";
+	return m->symbols.count ? "symbol table" : "none";
+}
+
+/* ---- names ------------------------------------------------------------------------ */
+
+/* Demangled text of a linkage name that stays where it is. */
+static const char *demangled(struct sym_module *m, const char *linkage)
+{
+	uint64_t key = (uintptr_t)linkage;
+	uint32_t id = map_find(&m->demangled, key);
+	if (id == MAP_ABSENT) {
+		struct buf text = {0};
+		id = NOT_MANGLED;
+		if (sym_demangle(linkage, &text) && !text.has_failed)
+			id = strtab_add(&m->strings, text.data, text.count_bytes);
+		buf_release(&text);
+		if (id == MAP_ABSENT || !map_put(&m->demangled, key, id))
+			return linkage; /* out of memory: still the right function */
+	}
+	return id == NOT_MANGLED ? linkage : strtab_get(&m->strings, id);
+}
+
+/* A symbol's name without its version: "fopen" of "fopen@@GLIBC_2.2.5". */
+static const char *symbol_name(struct sym_module *m, const struct elf_symbol *s)
+{
+	size_t bytes = strnlen(s->name, LIMIT_NAME_BYTES);
+	const char *at = memchr(s->name, '@', bytes);
+	if (!at && bytes < LIMIT_NAME_BYTES)
+		return s->name;
+	if (at == s->name)
+		return NULL;
+	return strtab_get(&m->strings,
+			  strtab_add(&m->strings, s->name, at ? (size_t)(at - s->name) : bytes));
+}
+
+/* Does `symbol` name a piece that the compiler split off `name`, as "parse.cold" and "parse"? */
+static bool is_part_of(const char *symbol, const char *name)
+{
+	size_t bytes = strlen(name);
+	return !strncmp(symbol, name, bytes) && symbol[bytes] == '.';
+}
+
+/* NULL: the function has no name anywhere. */
+static const char *linkage_of(struct sym_module *m, const struct dwarf_frame *f, uint64_t va,
+			      bool is_inlined)
+{
+	if (f->linkage || is_inlined)
+		return f->linkage ? f->linkage : f->name;
+	const struct elf_symbol *s = elf_symbols_find(&m->symbols, va);
+	const char *symbol = s ? symbol_name(m, s) : NULL;
+	if (!symbol || (f->name && is_part_of(symbol, f->name)))
+		return f->name;
+	return symbol;
+}
+
+size_t sym_lookup(struct sym_module *m, uint64_t va, struct sym_line *lines_out, size_t cap)
+{
+	if (!cap)
+		return 0;
+	size_t most = cap < LIMIT_INLINE_DEPTH ? cap : LIMIT_INLINE_DEPTH;
+	size_t found_count = m->dwarf ? dwarf_find(m->dwarf, va, m->found, most) : 0;
+	if (!found_count) {
+		m->found[0] = (struct dwarf_frame){.file = ""};
+		found_count = 1;
+	}
+	size_t count = 0;
+	for (size_t i = 0; i < found_count; i++) {
+		bool is_inlined = i + 1 < found_count;
+		const char *linkage = linkage_of(m, &m->found[i], va, is_inlined);
+		if (!linkage)
+			continue; /* its caller is known better */
+		lines_out[count++] = (struct sym_line){
+			.linkage = linkage,
+			.name = demangled(m, linkage),
+			.file = m->found[i].file,
+			.line = m->found[i].line,
+			.is_inlined = is_inlined,
+		};
+	}
+	if (count)
+		lines_out[count - 1].is_inlined = false;
+	return count;
+}

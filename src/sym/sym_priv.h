@@ -1,0 +1,198 @@
+/*
+ * Between the files of src/sym: the ELF reader, symbol tables, the search for
+ * separate debug files, flattened ranges and what dwarf.c reads of a unit.
+ */
+#ifndef NEAP_SYM_SYM_PRIV_H
+#define NEAP_SYM_SYM_PRIV_H
+
+#include <elf.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "src/base/buf.h"
+#include "src/base/err.h"
+#include "src/base/map.h"
+#include "src/base/mem.h"
+
+#define SYM_NONE             UINT32_MAX
+#define SYM_BUILD_ID_BYTES   64u
+#define SYM_UNIT_CACHE_BYTES ((size_t)96 << 20) /* of parsed units, per module */
+
+/* ---- elf.c ------------------------------------------------------------------ */
+
+/*
+ * A 64-bit little-endian ELF file, read with pread: a mapping of a file that
+ * another process truncates would kill us with SIGBUS.
+ */
+struct elf_file {
+	char *path; /* for messages */
+	int fd;     /* own description, so that its offset is nobody else's */
+	uint64_t file_bytes;
+	Elf64_Ehdr header;
+	Elf64_Shdr *sections; /* [section_count]; offsets and sizes are not checked yet */
+	size_t section_count;
+	char *names; /* of sections, NUL-terminated as a whole */
+	size_t names_bytes;
+	uint8_t build_id[SYM_BUILD_ID_BYTES];
+	size_t build_id_bytes; /* 0 = none */
+};
+
+/*
+ * elf_open - read header, sections and build id.
+ *   fd  >= 0: read this instead of opening path (borrowed: a new description is opened)
+ * Fails: ERR_IO, ERR_FORMAT, ERR_UNSUPPORTED (32 bit, big-endian), ERR_NOMEM.
+ */
+enum neap_err elf_open(const char *path, int fd, struct elf_file **out, struct err *e);
+void elf_free(struct elf_file *f);
+
+const char *elf_section_name(const struct elf_file *f, const Elf64_Shdr *s);    /* never NULL */
+const Elf64_Shdr *elf_find_section(const struct elf_file *f, const char *name); /* NULL: none */
+/* elf_has_dwarf - there is a .debug_info, compressed or not. */
+bool elf_has_dwarf(const struct elf_file *f);
+/*
+ * elf_read_section - the bytes of a section as they are in the file, plus one NUL; free with
+ * mem_free.  NULL if it has none, lies outside the file, or memory ran out.
+ */
+void *elf_read_section(const struct elf_file *f, const Elf64_Shdr *s, size_t *bytes_out);
+/* elf_debuglink - file name and CRC of .gnu_debuglink; false if there is none.  name: mem_free. */
+bool elf_debuglink(const struct elf_file *f, char **name_out, uint32_t *crc_out);
+/* elf_crc - of the whole file, as .gnu_debuglink has it; false if it cannot be read. */
+bool elf_crc(const struct elf_file *f, uint32_t *crc_out);
+
+/* ---- elfsyms.c ---------------------------------------------------------------- */
+
+struct elf_symbol {
+	uint64_t va, end_va;
+	const char *name;
+	uint32_t outer; /* index of the symbol around this one, or SYM_NONE */
+	uint32_t rank;  /* of several at one address the highest stays */
+};
+
+/* Functions by address.  Zero-initialised is empty. */
+struct elf_symbols {
+	struct elf_symbol *items; /* sorted by va once sealed, one per address */
+	size_t count, cap;
+	char *strings[4]; /* string tables the names point into */
+	size_t strings_count;
+};
+/* elf_symbols_add - functions of .symtab or .dynsym (SHT_SYMTAB, SHT_DYNSYM); false: out of memory. */
+bool elf_symbols_add(struct elf_symbols *t, const struct elf_file *f, uint32_t section_type);
+void elf_symbols_seal(struct elf_symbols *t);
+/* elf_symbols_find - the innermost function that holds va; NULL if none does. */
+const struct elf_symbol *elf_symbols_find(const struct elf_symbols *t, uint64_t va);
+void elf_symbols_release(struct elf_symbols *t);
+
+/* ---- debugfile.c ---------------------------------------------------------------- */
+
+/*
+ * debugfile_find - the file with the debug information that was split off main.
+ * A candidate counts if its build id is main's, or, where one of them has no id, if its
+ * CRC is the one that .gnu_debuglink names.  NULL if there is none.
+ */
+struct elf_file *debugfile_find(const struct elf_file *main, const char *const *debug_dirs);
+
+/* ---- spans.c -------------------------------------------------------------------- */
+
+/* Half-open ranges that may nest or overlap, to be turned into disjoint segments. */
+struct span {
+	uint64_t low_va, high_va;
+	uint32_t depth; /* of two that start together, the deeper one is on top */
+	uint32_t value;
+};
+struct span_list {
+	struct span *items;
+	size_t count, cap;
+};
+struct segment { /* from low_va up to the next segment's low_va */
+	uint64_t low_va;
+	uint32_t value; /* SYM_NONE: a gap */
+};
+struct segments {
+	struct segment *items;
+	size_t count, cap;
+};
+bool spans_add(struct span_list *l, uint64_t low_va, uint64_t high_va, uint32_t depth,
+	       uint32_t value);
+/* spans_flatten - at every address the span that started last wins.  Sorts l.  False: out of memory. */
+bool spans_flatten(struct span_list *l, struct segments *out);
+uint32_t segments_find(const struct segments *s, uint64_t va); /* SYM_NONE */
+void segments_release(struct segments *s);
+
+/* ---- units.c: what is known of one compilation unit ------------------------------- */
+
+struct dw_func {                       /* a function, or one inlined call of one */
+	uint64_t die_off;              /* its DIE in .debug_info */
+	uint32_t outer;                /* the function it was inlined into; SYM_NONE: not inlined */
+	uint32_t call_file, call_line; /* where outer calls it */
+	bool is_named;                 /* linkage and name were looked up */
+	const char *linkage, *name;    /* owned by the strtab of the module; NULL: has none */
+};
+
+struct dw_row {
+	uint64_t va;
+	uint32_t file, line;
+};
+struct dw_seq { /* rows of one contiguous piece of code */
+	uint64_t low_va, high_va;
+	uint32_t first_row, row_count;
+};
+struct dw_file {
+	const char *name, *dir; /* inside sections of the debug file; dir may be NULL */
+	const char *path;       /* made when first needed */
+};
+
+struct dw_unit {
+	uint64_t die_off; /* of its DW_TAG_compile_unit */
+	bool is_read;
+	bool has_ranges;        /* its own DIE says where its code is */
+	bool has_code_in_types; /* Rust and D put functions inside types */
+	const char *comp_dir;
+
+	struct dw_func *funcs;
+	size_t func_count, func_cap;
+	struct segments where; /* address -> innermost func */
+
+	struct dw_row *rows;
+	size_t row_count, row_cap;
+	struct dw_seq *seqs; /* sorted by low_va */
+	size_t seq_count, seq_cap;
+	struct dw_file *files;
+	size_t file_count, file_cap;
+	uint32_t first_file; /* index of files[0]: 0 in DWARF 5, else 1 */
+
+	uint64_t last_use; /* for the cache */
+};
+void unit_clear(struct dw_unit *u); /* forgets what was read */
+size_t unit_bytes(const struct dw_unit *u);
+/* unit_add_row - rows come in the order of the line program.  False: out of memory. */
+bool unit_add_row(struct dw_unit *u, uint64_t va, uint32_t file, uint32_t line, bool is_end);
+void unit_seal_rows(struct dw_unit *u);
+const struct dw_row *unit_find_row(const struct dw_unit *u, uint64_t va); /* NULL: none */
+/* unit_file_path - full path of a file by its DWARF index, kept in strings; "" if unknown. */
+const char *unit_file_path(struct dw_unit *u, uint32_t file, struct strtab *strings);
+/* path_join_clean - comp_dir/dir/name with "//", "/./" and "/x/../" taken out; parts may be NULL. */
+void path_join_clean(struct buf *out, const char *comp_dir, const char *dir, const char *name);
+
+/* ---- dwarf.c: the only file that knows libdwarf ----------------------------------- */
+
+struct dwarf;
+struct dwarf_frame {
+	const char *linkage, *name; /* as DWARF has them; NULL: not there */
+	const char *file;           /* "" unknown */
+	uint32_t line;
+};
+/*
+ * dwarf_open_file - index the units of a file by address.
+ *   fd  stays open for as long as the result is used; its offset is moved
+ * Fails: ERR_FORMAT, ERR_ABSENT (no debug information), ERR_NOMEM.
+ */
+enum neap_err dwarf_open_file(int fd, const char *path, struct dwarf **out, struct err *e);
+void dwarf_close_file(struct dwarf *d);
+/*
+ * dwarf_find - functions at an address, innermost first, the one that is not inlined last.  If
+ * only the line is known, one entry without names.  Strings live as long as d.
+ */
+size_t dwarf_find(struct dwarf *d, uint64_t va, struct dwarf_frame *out, size_t cap);
+
+#endif

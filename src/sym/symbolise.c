@@ -1,0 +1,452 @@
+/*
+ * Names for all frames of a profile.
+ *
+ *   frames --by module--> jobs --threads--> results of a job --in order of frames--> symbols
+ *
+ * A job is one module file with its frames, sorted by address.  A thread takes the next
+ * job, opens the module, looks its frames up, copies what it got into tables of the job
+ * and closes the module.  Only then are the jobs put together, in the order of frames:
+ * so ids do not depend on which thread was faster.
+ */
+#include "config.h"
+
+#include "src/sym/symbolise.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "src/base/limits.h"
+#include "src/base/mem.h"
+#include "src/sym/sym.h"
+
+#define PROGRESS_FRAMES 256 /* between two calls of progress */
+#define LIMIT_THREADS   2u
+
+struct job_frame {
+	uint64_t va;
+	uint32_t frame_idx;
+	uint32_t first_line, line_count; /* in the job's lines */
+};
+
+struct job {
+	const struct profile_module *module;
+	int fd;
+	struct job_frame *frames; /* [frame_count], a piece of one array for all jobs */
+	size_t frame_count;
+
+	/* results, owner: the thread that runs the job, then the caller */
+	struct strtab linkages, files;
+	const char **names; /* [linkages.count] in arena: demangled, or NULL if the same */
+	size_t names_cap;
+	struct arena arena;
+	struct profile_line *lines; /* ids count from 0 and are the job's own */
+	size_t line_count, line_cap;
+	enum neap_err result;
+	struct err error; /* why there are no names */
+};
+
+struct work {
+	const struct symbolise_request *req;
+	struct job *jobs;
+	size_t job_count;
+	struct job_frame *frames; /* of all jobs */
+	size_t all_count;         /* frames in jobs */
+	pthread_mutex_t lock;     /* guards what follows, and that progress runs once at a time */
+	size_t next_job;
+	size_t done_count;
+};
+
+/* ---- making jobs ------------------------------------------------------------------ */
+
+static bool is_lookup_possible(const struct symbolise_request *req, const struct profile_frame *f)
+{
+	return f->module && f->module <= req->module_count;
+}
+
+/* Modules that were loaded several times are one job: id of the job of every module. */
+static bool assign_jobs(struct work *w, uint32_t *job_of_module)
+{
+	const struct symbolise_request *req = w->req;
+	struct strtab keys = {0};
+	struct buf key = {0};
+	bool is_ok = true;
+	for (size_t i = 0; is_ok && i < req->module_count; i++) {
+		const struct profile_module *m = &req->modules[i];
+		buf_clear(&key);
+		buf_put(&key, m->build_id, m->build_id_bytes);
+		buf_putc(&key, '/');
+		buf_puts(&key, m->path);
+		uint32_t id = strtab_add(&keys, key.data, key.count_bytes);
+		is_ok = !key.has_failed && id != UINT32_MAX;
+		if (!is_ok)
+			break;
+		struct job *job = &w->jobs[id];
+		if (id == w->job_count) {
+			*job = (struct job){.module = m, .fd = -1};
+			w->job_count++;
+		}
+		if (job->fd < 0 && req->module_fds)
+			job->fd = req->module_fds[i];
+		job_of_module[i] = id;
+	}
+	strtab_release(&keys);
+	buf_release(&key);
+	return is_ok;
+}
+
+static int compare_frames(const void *pa, const void *pb)
+{
+	const struct job_frame *a = pa, *b = pb;
+	if (a->va != b->va)
+		return a->va < b->va ? -1 : 1;
+	return (a->frame_idx > b->frame_idx) - (a->frame_idx < b->frame_idx);
+}
+
+static void deal_frames(struct work *w, const uint32_t *job_of_module)
+{
+	const struct symbolise_request *req = w->req;
+	for (size_t i = 0; i < req->frame_count; i++)
+		if (is_lookup_possible(req, &req->frames[i]))
+			w->jobs[job_of_module[req->frames[i].module - 1]].frame_count++;
+	struct job_frame *next = w->frames;
+	for (size_t i = 0; i < w->job_count; i++) {
+		w->jobs[i].frames = next;
+		next += w->jobs[i].frame_count;
+		w->all_count += w->jobs[i].frame_count;
+		w->jobs[i].frame_count = 0;
+	}
+	for (size_t i = 0; i < req->frame_count; i++) {
+		const struct profile_frame *f = &req->frames[i];
+		if (!is_lookup_possible(req, f))
+			continue;
+		struct job *job = &w->jobs[job_of_module[f->module - 1]];
+		job->frames[job->frame_count++] =
+			(struct job_frame){.va = f->pc - 1, .frame_idx = (uint32_t)i};
+	}
+	for (size_t i = 0; i < w->job_count; i++)
+		if (w->jobs[i].frame_count)
+			qsort(w->jobs[i].frames, w->jobs[i].frame_count, sizeof *w->frames,
+			      compare_frames);
+}
+
+static bool make_jobs(struct work *w)
+{
+	const struct symbolise_request *req = w->req;
+	uint32_t *job_of_module = mem_array(req->module_count, sizeof *job_of_module);
+	w->jobs = mem_zarray(req->module_count, sizeof *w->jobs);
+	w->frames = mem_array(req->frame_count, sizeof *w->frames);
+	bool is_ok = job_of_module && w->jobs && w->frames && assign_jobs(w, job_of_module);
+	if (is_ok)
+		deal_frames(w, job_of_module);
+	mem_free(job_of_module);
+	return is_ok;
+}
+
+/* ---- running one ------------------------------------------------------------------ */
+
+static bool add_line(struct job *job, const struct sym_line *line)
+{
+	size_t before = job->linkages.count;
+	uint32_t func = strtab_add(&job->linkages, line->linkage, strlen(line->linkage));
+	uint32_t file = strtab_add(&job->files, line->file, strlen(line->file));
+	if (func == UINT32_MAX || file == UINT32_MAX)
+		return false;
+	if (job->linkages.count > before) {
+		if (!vec_reserve((void **)&job->names, &job->names_cap, before + 1,
+				 sizeof *job->names))
+			return false;
+		job->names[before] = NULL;
+		if (strcmp(line->name, line->linkage) != 0) {
+			job->names[before] =
+				arena_strndup(&job->arena, line->name, strlen(line->name));
+			if (!job->names[before])
+				return false;
+		}
+	}
+	if (!vec_reserve((void **)&job->lines, &job->line_cap, job->line_count + 1,
+			 sizeof *job->lines))
+		return false;
+	job->lines[job->line_count++] = (struct profile_line){func, file, line->line};
+	return true;
+}
+
+static bool look_up(struct job *job, struct sym_module *m, size_t i, struct sym_line *found)
+{
+	struct job_frame *f = &job->frames[i];
+	if (i && job->frames[i - 1].va == f->va) { /* the module was loaded twice */
+		f->first_line = job->frames[i - 1].first_line;
+		f->line_count = job->frames[i - 1].line_count;
+		return true;
+	}
+	size_t count = sym_lookup(m, f->va, found, LIMIT_INLINE_DEPTH);
+	f->first_line = (uint32_t)job->line_count;
+	for (size_t k = 0; k < count; k++)
+		if (!add_line(job, &found[k]))
+			return false;
+	f->line_count = (uint32_t)(job->line_count - f->first_line);
+	return true;
+}
+
+static void report_progress(struct work *w, size_t more_count)
+{
+	const struct symbolise_request *req = w->req;
+	pthread_mutex_lock(&w->lock);
+	w->done_count += more_count;
+	if (req->progress)
+		req->progress(req->progress_context, w->done_count, w->all_count);
+	pthread_mutex_unlock(&w->lock);
+}
+
+static enum neap_err look_up_all(struct work *w, struct job *job, struct sym_module *m)
+{
+	struct sym_line *found = mem_array(LIMIT_INLINE_DEPTH, sizeof *found);
+	size_t reported = 0;
+	bool is_ok = found != NULL;
+	for (size_t i = 0; is_ok && i < job->frame_count; i++) {
+		is_ok = look_up(job, m, i, found);
+		if (i + 1 - reported == PROGRESS_FRAMES) {
+			report_progress(w, PROGRESS_FRAMES);
+			reported = i + 1;
+		}
+	}
+	report_progress(w, job->frame_count - reported);
+	mem_free(found);
+	return is_ok ? NEAP_OK : err_nomem(&job->error, "names of functions");
+}
+
+static void run_job(struct work *w, struct job *job)
+{
+	const struct profile_module *module = job->module;
+	struct sym_request req = {
+		.path = module->path,
+		.fd = job->fd,
+		.build_id = module->build_id,
+		.build_id_bytes = module->build_id_bytes,
+		.debug_dirs = w->req->debug_dirs,
+	};
+	struct sym_module *m = NULL;
+	if (!job->frame_count)
+		return;
+	if (module->flags & MODULE_VDSO) { /* no file, and nothing in it allocates */
+		report_progress(w, job->frame_count);
+		return;
+	}
+	job->result = sym_module_open(&req, &m, &job->error);
+	if (job->result)
+		report_progress(w, job->frame_count);
+	else
+		job->result = look_up_all(w, job, m);
+	sym_module_free(m);
+}
+
+static void *run_jobs(void *context)
+{
+	struct work *w = context;
+	for (;;) {
+		pthread_mutex_lock(&w->lock);
+		struct job *job = w->next_job < w->job_count ? &w->jobs[w->next_job++] : NULL;
+		pthread_mutex_unlock(&w->lock);
+		if (!job)
+			return NULL;
+		run_job(w, job);
+	}
+}
+
+static void run_threads(struct work *w)
+{
+	unsigned wanted = w->req->thread_count;
+	if (!wanted) {
+		long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+		wanted = cpus > 0 && cpus < (long)LIMIT_THREADS ? (unsigned)cpus : LIMIT_THREADS;
+	}
+	pthread_t others[LIMIT_THREADS - 1];
+	unsigned started = 0;
+	while (started + 1 < wanted && started < LIMIT_THREADS - 1 && started + 1 < w->job_count &&
+	       !pthread_create(&others[started], NULL, run_jobs, w))
+		started++;
+	run_jobs(w); /* does all of it if no thread could be started */
+	for (unsigned i = 0; i < started; i++)
+		pthread_join(others[i], NULL);
+}
+
+/* The longest first, so that the last thread is not left alone with it. */
+static int compare_jobs(const void *pa, const void *pb)
+{
+	const struct job *a = pa, *b = pb;
+	if (a->frame_count != b->frame_count)
+		return a->frame_count > b->frame_count ? -1 : 1;
+	return (a->module > b->module) - (a->module < b->module);
+}
+
+/* ---- putting together ----------------------------------------------------------------- */
+
+struct merge {
+	struct symbolise_result *out;
+	struct strtab linkages, files; /* of all jobs */
+	const struct job_frame *
+		*frames;         /* [frame_count]: where each frame's result is; NULL: none */
+	const struct job **jobs; /* [frame_count]: and in which job */
+	size_t func_cap, file_cap, line_cap;
+};
+
+static uint32_t merge_func(struct merge *g, const struct job *job, uint32_t local)
+{
+	struct profile_symbols *s = &g->out->symbols;
+	struct arena *arena = &g->out->arena;
+	const char *linkage = strtab_get(&job->linkages, local);
+	uint32_t id = strtab_add(&g->linkages, linkage, strlen(linkage));
+	if (id == UINT32_MAX)
+		return 0;
+	if (id == s->func_count) {
+		const char *name = job->names[local];
+		if (!vec_reserve((void **)&s->funcs, &g->func_cap, id + 1, sizeof *s->funcs))
+			return 0;
+		struct profile_func *f = &s->funcs[id];
+		f->linkage = arena_strndup(arena, linkage, strlen(linkage));
+		f->name = name ? arena_strndup(arena, name, strlen(name)) : f->linkage;
+		if (!f->linkage || !f->name)
+			return 0;
+		s->func_count++;
+	}
+	return id + 1;
+}
+
+static bool merge_file(struct merge *g, const struct job *job, uint32_t local, file_id *id_out)
+{
+	struct profile_symbols *s = &g->out->symbols;
+	const char *path = strtab_get(&job->files, local);
+	*id_out = 0;
+	if (!*path)
+		return true;
+	uint32_t id = strtab_add(&g->files, path, strlen(path));
+	if (id == UINT32_MAX)
+		return false;
+	if (id == s->file_count) {
+		if (!vec_reserve((void **)&s->files, &g->file_cap, id + 1, sizeof *s->files))
+			return false;
+		s->files[id] = arena_strndup(&g->out->arena, path, strlen(path));
+		if (!s->files[id])
+			return false;
+		s->file_count++;
+	}
+	*id_out = id + 1;
+	return true;
+}
+
+static bool merge_frame(struct merge *g, size_t frame_idx)
+{
+	struct profile_symbols *s = &g->out->symbols;
+	const struct job_frame *f = g->frames[frame_idx];
+	const struct job *job = g->jobs[frame_idx];
+	bool has_line = false;
+	for (uint32_t k = 0; f && k < f->line_count; k++) {
+		const struct profile_line *local = &job->lines[f->first_line + k];
+		struct profile_line line = {.func = merge_func(g, job, local->func),
+					    .line = local->line};
+		if (!line.func || !merge_file(g, job, local->file, &line.file) ||
+		    !vec_reserve((void **)&s->lines, &g->line_cap, s->line_count + 1,
+				 sizeof *s->lines))
+			return false;
+		s->lines[s->line_count++] = line;
+		has_line |= line.line && line.file;
+	}
+	g->out->named_count += f && f->line_count;
+	g->out->lined_count += has_line;
+	s->first_line[frame_idx + 1] = (uint32_t)s->line_count;
+	return s->line_count < UINT32_MAX - LIMIT_INLINE_DEPTH;
+}
+
+static bool merge_jobs(const struct work *w, struct symbolise_result *out)
+{
+	size_t frame_count = w->req->frame_count;
+	struct merge g = {.out = out};
+	g.frames = mem_zarray(frame_count, sizeof *g.frames);
+	g.jobs = mem_zarray(frame_count, sizeof *g.jobs);
+	out->symbols.first_line = mem_zarray(frame_count + 1, sizeof *out->symbols.first_line);
+	bool is_ok = g.frames && g.jobs && out->symbols.first_line;
+	for (size_t i = 0; is_ok && i < w->job_count; i++) {
+		const struct job *job = &w->jobs[i];
+		for (size_t k = 0; !job->result && k < job->frame_count; k++) {
+			g.frames[job->frames[k].frame_idx] = &job->frames[k];
+			g.jobs[job->frames[k].frame_idx] = job;
+		}
+	}
+	out->symbols.frame_count = frame_count;
+	for (size_t i = 0; is_ok && i < frame_count; i++)
+		is_ok = merge_frame(&g, i);
+	strtab_release(&g.linkages);
+	strtab_release(&g.files);
+	mem_free(g.frames);
+	mem_free(g.jobs);
+	return is_ok;
+}
+
+static bool add_warnings(const struct work *w, struct symbolise_result *out)
+{
+	for (size_t i = 0; i < w->job_count; i++) {
+		const struct job *job = &w->jobs[i];
+		if (!job->result)
+			continue;
+		struct buf text = {0};
+		buf_printf(&text, "no names for the code of %s: %s", job->module->path,
+			   job->error.text);
+		if (text.has_failed ||
+		    !vec_reserve((void **)&out->warnings, &out->warning_cap, out->warning_count + 1,
+				 sizeof *out->warnings)) {
+			buf_release(&text);
+			return false;
+		}
+		out->warnings[out->warning_count++] = text.data;
+	}
+	return true;
+}
+
+static void release_work(struct work *w)
+{
+	for (size_t i = 0; w->jobs && i < w->job_count; i++) {
+		struct job *job = &w->jobs[i];
+		strtab_release(&job->linkages);
+		strtab_release(&job->files);
+		arena_release(&job->arena);
+		mem_free(job->names);
+		mem_free(job->lines);
+	}
+	mem_free(w->jobs);
+	mem_free(w->frames);
+	pthread_mutex_destroy(&w->lock);
+}
+
+enum neap_err symbolise_frames(const struct symbolise_request *req, struct symbolise_result *out,
+			       struct err *e)
+{
+	*out = (struct symbolise_result){0};
+	struct work w = {.req = req, .lock = PTHREAD_MUTEX_INITIALIZER};
+	bool is_ok = make_jobs(&w);
+	if (is_ok) {
+		qsort(w.jobs, w.job_count, sizeof *w.jobs, compare_jobs);
+		run_threads(&w);
+		for (size_t i = 0; i < w.job_count; i++)
+			is_ok &= w.jobs[i].result != ERR_NOMEM;
+		is_ok = is_ok && merge_jobs(&w, out) && add_warnings(&w, out);
+	}
+	release_work(&w);
+	if (is_ok)
+		return NEAP_OK;
+	symbolise_release(out);
+	return err_nomem(e, "names of functions");
+}
+
+void symbolise_release(struct symbolise_result *out)
+{
+	for (size_t i = 0; i < out->warning_count; i++)
+		mem_free(out->warnings[i]);
+	mem_free(out->warnings);
+	mem_free(out->symbols.funcs);
+	mem_free(out->symbols.files);
+	mem_free(out->symbols.lines);
+	mem_free(out->symbols.first_line);
+	arena_release(&out->arena);
+	*out = (struct symbolise_result){0};
+}
