@@ -35,13 +35,13 @@
 
 #include <stdint.h>
 
-#define NC_REGION_MAGIC 0x3147455250414e45ull /* "ENAPREG1" */
-#define NC_HELLO_MAGIC 0x304f4c4c4850414eull  /* "NAPHLLO0" */
-#define NC_VERSION 1u
-#define NC_PAGE_BYTES 4096u
+#define NC_REGION_MAGIC     0x3147455250414e45ull /* "ENAPREG1" */
+#define NC_HELLO_MAGIC      0x304f4c4c4850414eull /* "NAPHLLO0" */
+#define NC_VERSION          1u
+#define NC_PAGE_BYTES       4096u
 #define NC_CACHE_LINE_BYTES 64
-#define NC_DIRTY_COHORTS 64u /* cohorts behind one dirty byte; also the chunk a thread takes */
-#define NC_RING_ENTRIES 256u /* recycled cohorts on their way back to a thread */
+#define NC_DIRTY_COHORTS    64u  /* cohorts behind one dirty byte; also the chunk a thread takes */
+#define NC_RING_ENTRIES     256u /* recycled cohorts on their way back to a thread */
 
 /* ---- sections ---------------------------------------------------------- */
 
@@ -55,16 +55,16 @@ enum nc_section_id {
 };
 
 /* Entries per chunk, as log2: constants, so that an index is a shift and a mask. */
-#define NC_NODES_CHUNK_LG 16
+#define NC_NODES_CHUNK_LG   16
 #define NC_COHORTS_CHUNK_LG 16
-#define NC_DIRTY_CHUNK_LG 20
+#define NC_DIRTY_CHUNK_LG   20
 #define NC_THREADS_CHUNK_LG 8
 #define NC_MODULES_CHUNK_LG 4
 
 /* Most entries a section can hold. */
-#define NC_NODES_MAX (1u << 28)
+#define NC_NODES_MAX   (1u << 28)
 #define NC_COHORTS_MAX (1u << 26)
-#define NC_DIRTY_MAX (NC_COHORTS_MAX / NC_DIRTY_COHORTS)
+#define NC_DIRTY_MAX   (NC_COHORTS_MAX / NC_DIRTY_COHORTS)
 #define NC_THREADS_MAX (1u << 20)
 #define NC_MODULES_MAX (1u << 15)
 
@@ -89,11 +89,11 @@ struct nc_node {
 	uint32_t next[2]; /* further children of `parent`; atomic */
 };
 
-#define NC_NONE 0u
+#define NC_NONE            0u
 /* Fixed nodes.  Their keys are 0; their parent is NC_NONE. */
-#define NC_NODE_ROOT 1u      /* ordinary stacks */
-#define NC_NODE_SIGNAL 2u    /* frames below a signal handler */
-#define NC_NODE_TRUNCATED 3u /* stacks whose outer part could not be unwound or kept */
+#define NC_NODE_ROOT       1u /* ordinary stacks */
+#define NC_NODE_SIGNAL     2u /* frames below a signal handler */
+#define NC_NODE_TRUNCATED  3u /* stacks whose outer part could not be unwound or kept */
 #define NC_NODE_FIRST_FREE 16u
 
 /*
@@ -104,16 +104,16 @@ struct nc_node {
  * Key of a site: bit 63 set, bits 56..60 enum nc_api, bits 0..47 the requested
  * size in bytes, or NC_SIZE_MIXED.  A site is the child of the path it belongs to.
  */
-#define NC_KEY_PC_MASK ((1ull << 47) - 1)
-#define NC_KEY_GUESSED (1ull << 47)
+#define NC_KEY_PC_MASK      ((1ull << 47) - 1)
+#define NC_KEY_GUESSED      (1ull << 47)
 #define NC_KEY_MODULE_SHIFT 48
-#define NC_KEY_MODULE_MASK 0x7fffull
-#define NC_KEY_SITE (1ull << 63)
-#define NC_KEY_API_SHIFT 56
-#define NC_KEY_API_MASK 0x1full
-#define NC_KEY_SIZE_MASK ((1ull << 48) - 1)
+#define NC_KEY_MODULE_MASK  0x7fffull
+#define NC_KEY_SITE         (1ull << 63)
+#define NC_KEY_API_SHIFT    56
+#define NC_KEY_API_MASK     0x1full
+#define NC_KEY_SIZE_MASK    ((1ull << 48) - 1)
 /* Blocks of a path with too many distinct sizes; their bytes are in nc_cohort_bytes. */
-#define NC_SIZE_MIXED NC_KEY_SIZE_MASK
+#define NC_SIZE_MIXED       NC_KEY_SIZE_MASK
 
 static inline uint64_t nc_key_hash(uint64_t key)
 {
@@ -202,9 +202,10 @@ struct nc_thread {
 };
 
 enum nc_thread_flags {
-	NC_THREAD_USED = 1,   /* set after the other fields */
-	NC_THREAD_ENDED = 2,  /* its owner is gone: its cohorts may go to any thread */
-	NC_THREAD_NESTED = 4, /* events of signal handlers that interrupted a hook of thread `tid` */
+	NC_THREAD_USED = 1,  /* set after the other fields */
+	NC_THREAD_ENDED = 2, /* its owner is gone: its cohorts may go to any thread */
+	NC_THREAD_NESTED =
+		4, /* events of signal handlers that interrupted a hook of thread `tid` */
 };
 
 #define NC_MODULE_PATH_BYTES 3984
@@ -233,16 +234,16 @@ enum nc_module_flags {
 /* ---- header -------------------------------------------------------------- */
 
 enum nc_drop {
-	NC_DROP_NODES,       /* blocks not counted: no room for their path */
-	NC_DROP_COHORTS,     /* blocks not counted: no room for their cohort */
-	NC_DROP_THREADS,     /* blocks not counted: no room for the thread's tables */
-	NC_DROP_MAP,         /* blocks not counted: no room in the live map */
-	NC_DROP_REENTRY,     /* blocks not counted: third hook nested in one thread */
-	NC_DROP_STARTUP,     /* blocks not counted: allocated while the collector connected */
-	NC_DROP_MODULES,     /* modules without a record; their frames have no name */
-	NC_DROP_FRAMES,      /* stacks cut at NC_MAX_FRAMES */
-	NC_DROP_FOREIGN,     /* frees of blocks that were never counted */
-	NC_DROP_UNWIND,      /* stacks that end before the root: no rule for a frame */
+	NC_DROP_NODES,   /* blocks not counted: no room for their path */
+	NC_DROP_COHORTS, /* blocks not counted: no room for their cohort */
+	NC_DROP_THREADS, /* blocks not counted: no room for the thread's tables */
+	NC_DROP_MAP,     /* blocks not counted: no room in the live map */
+	NC_DROP_REENTRY, /* blocks not counted: third hook nested in one thread */
+	NC_DROP_STARTUP, /* blocks not counted: allocated while the collector connected */
+	NC_DROP_MODULES, /* modules without a record; their frames have no name */
+	NC_DROP_FRAMES,  /* stacks cut at NC_MAX_FRAMES */
+	NC_DROP_FOREIGN, /* frees of blocks that were never counted */
+	NC_DROP_UNWIND,  /* stacks that end before the root: no rule for a frame */
 	NC_DROP_COUNT,
 };
 
@@ -258,8 +259,8 @@ struct nc_header {
 	uint64_t reserved0[4];
 
 	/* Written once by the collector at start. */
-	uint64_t start_ns;         /* CLOCK_MONOTONIC of the first event; written last */
-	uint32_t pid;              /* as the target sees it */
+	uint64_t start_ns; /* CLOCK_MONOTONIC of the first event; written last */
+	uint32_t pid;      /* as the target sees it */
 	uint32_t ppid;
 	uint32_t is_forked;        /* 1: memory image inherited by fork without exec */
 	uint32_t allocator_module; /* module that provides the real malloc */

@@ -1,9 +1,28 @@
 # What runs inside the profiled program.  Rules for it: HACKING.md.
 
 collector_headers = \
-	collector/format.h
+	collector/cursor.h \
+	collector/format.h \
+	collector/nc.h \
+	collector/sys.h
 
-collector_sources =
+collector_sources = \
+	collector/bounds.c \
+	collector/cfi.c \
+	collector/count.c \
+	collector/fork.c \
+	collector/full.c \
+	collector/hooks.c \
+	collector/livemap.c \
+	collector/mark.c \
+	collector/module.c \
+	collector/real.c \
+	collector/region.c \
+	collector/rules.c \
+	collector/stack.c \
+	collector/start.c \
+	collector/thread.c \
+	collector/tree.c
 
 if BUILD_COLLECTOR
 if HAVE_COLLECTOR_SOURCES

@@ -1,0 +1,117 @@
+/*
+ * Which addresses of a stack may be read.
+ *
+ * The unwinder reads only between the stack pointer and the end of the mapping it
+ * lies in.  The end is known for the first thread (__libc_stack_end); for every
+ * other stack - threads, coroutines, alternate signal stacks - the mapping is
+ * looked up in /proc/self/maps once, with raw system calls, and kept.
+ *
+ * Where /proc is missing or no descriptor is free, the thread control block, which
+ * glibc puts at the top of the stacks it makes, stands in.
+ */
+#include "config.h"
+
+#include "collector/nc.h"
+#include "collector/sys.h"
+
+#include <fcntl.h>
+#include <sys/resource.h>
+
+#define MAIN_STACK_MAX_BYTES   (1ull << 30)
+#define THREAD_STACK_MAX_BYTES (64ull << 20)
+
+extern void *__libc_stack_end; /* ld.so: top of the first thread's stack */
+
+static bool main_range(uint64_t sp, struct nc_range *out)
+{
+	if (nc_gettid() != nc_getpid())
+		return false;
+	struct rlimit limit;
+	uint64_t most = MAIN_STACK_MAX_BYTES;
+	long ret = nc_syscall6(SYS_prlimit64, 0, RLIMIT_STACK, 0, (long)&limit, 0, 0);
+	if (!nc_sys_failed(ret) && limit.rlim_cur < most)
+		most = limit.rlim_cur;
+	uint64_t end = ((uint64_t)__libc_stack_end | (NC_PAGE_BYTES - 1)) + 1;
+	if (sp >= end || end - sp > most)
+		return false;
+	*out = (struct nc_range){end - most, end};
+	return true;
+}
+
+static const char *parse_hex(const char *p, const char *end, uint64_t *out)
+{
+	uint64_t v = 0;
+	for (; p < end; p++) {
+		unsigned digit = (unsigned char)*p - '0';
+		if (digit > 9)
+			digit = ((unsigned char)*p | 32u) - 'a' + 10u;
+		if (digit > 15)
+			break;
+		v = v << 4 | digit;
+	}
+	*out = v;
+	return p;
+}
+
+/* One line of maps: "start-end rwxp ..."; true if it is readable and holds va. */
+static bool line_holds(const char *line, const char *end, uint64_t va, struct nc_range *out)
+{
+	const char *p = parse_hex(line, end, &out->start);
+	if (p == end || *p != '-')
+		return false;
+	p = parse_hex(p + 1, end, &out->end);
+	return end - p >= 2 && p[1] == 'r' && va >= out->start && va < out->end;
+}
+
+/* Read maps line by line through the scratch buffer; long lines are cut, their head is enough. */
+static bool maps_range(struct nc_ctx *t, uint64_t va, struct nc_range *out)
+{
+	long fd = nc_syscall3(SYS_open, (long)"/proc/self/maps", O_RDONLY | O_CLOEXEC, 0);
+	if (nc_sys_failed(fd))
+		return false;
+	char *text = t->scratch->text;
+	size_t have = 0, cap = sizeof t->scratch->text;
+	bool found = false;
+	while (!found) {
+		long got = nc_syscall3(SYS_read, fd, (long)(text + have), (long)(cap - have));
+		if (nc_sys_failed(got) || got == 0)
+			break;
+		have += (size_t)got;
+		size_t line = 0;
+		for (size_t i = 0; i < have && !found; i++)
+			if (text[i] == '\n') {
+				found = line_holds(text + line, text + i, va, out);
+				line = i + 1;
+			}
+		if (line == 0 && have == cap) /* no line end in a full buffer: drop it */
+			line = have;
+		for (size_t i = line; i < have; i++)
+			text[i - line] = text[i];
+		have -= line;
+	}
+	nc_syscall3(SYS_close, fd, 0, 0);
+	return found;
+}
+
+static struct nc_range fallback_range(uint64_t sp)
+{
+	uint64_t tcb = (uint64_t)__builtin_thread_pointer();
+	uint64_t start = sp & ~(uint64_t)(NC_PAGE_BYTES - 1);
+	if (sp < tcb && tcb - sp < THREAD_STACK_MAX_BYTES)
+		return (struct nc_range){start, tcb};
+	return (struct nc_range){start, start + NC_PAGE_BYTES};
+}
+
+void nc_range_switch(struct nc_ctx *t, uint64_t sp)
+{
+	t->frame_count = 0;
+	struct nc_range *slot = &t->ranges[(sp >> 16) % NC_RANGES];
+	if (sp < slot->start || sp >= slot->end) {
+		struct nc_range found;
+		if (!main_range(sp, &found) && !maps_range(t, sp, &found))
+			found = fallback_range(sp);
+		*slot = found;
+	}
+	t->range_start = slot->start;
+	t->range_bytes = slot->end - slot->start;
+}

@@ -1,0 +1,426 @@
+/*
+ * Births, deaths, and the exact peak.
+ *
+ * A birth: stack -> path node -> (path, api, size) in the thread's site table ->
+ * cohort of the current interval -> plain increments in one cache line.  A death:
+ * live map -> cohort -> increment.  Nothing is looked up twice.
+ *
+ * Peak.  Whenever the live total passes its highest value, the peak epoch is
+ * raised.  Before a cohort changes for the first time in an epoch, its live value
+ * is saved as "live at the peak"; a cohort not touched since has its live value.
+ * So at any time every cohort's share of the peak is known, at O(1) per event.
+ *
+ * The primary thread (the first that allocated) keeps its part of the live total
+ * exact with plain stores; other threads add to a shared total in batches of
+ * BATCH_BYTES, which bounds the error of the peak (header.batch_bytes).
+ */
+#include "config.h"
+
+#include "collector/nc.h"
+#include "collector/sys.h"
+
+#define BATCH_BYTES (64 << 10)
+
+/* Adds that a signal handler on the same thread cannot split, at no cost: one instruction. */
+NC_INLINE void owner_add(uint64_t *counter, uint64_t n)
+{
+	__asm__ volatile("addq %1, %0" : "+m"(*counter) : "er"(n));
+}
+
+NC_INLINE void atomic_add(uint64_t *counter, uint64_t n)
+{
+	__atomic_fetch_add(counter, n, __ATOMIC_RELAXED);
+}
+
+NC_INLINE uint64_t current_epoch(const struct nc_header *h)
+{
+	return __atomic_load_n(&h->epoch_primary, __ATOMIC_RELAXED) +
+	       __atomic_load_n(&h->epoch_shared, __ATOMIC_RELAXED);
+}
+
+/* The byte counters of a cohort of a mixed site. */
+NC_INLINE struct nc_cohort_bytes *bytes_of(struct nc_cohort *c)
+{
+	return (struct nc_cohort_bytes *)(c + 1);
+}
+
+NC_INLINE bool is_mixed(const struct nc_cohort *c)
+{
+	if (NC_LIKELY(c->size_or_max != UINT32_MAX))
+		return false;
+	return (nc_node(c->site)->key & NC_KEY_SIZE_MASK) == NC_SIZE_MIXED;
+}
+
+/* Save the live value if this is the cohort's first change since the peak. */
+NC_INLINE void stamp(struct nc_cohort *c, const struct nc_header *h)
+{
+	uint64_t epoch = current_epoch(h);
+	if (NC_LIKELY(c->epoch == epoch))
+		return;
+	uint64_t dead = c->deaths + __atomic_load_n(&c->remote_deaths, __ATOMIC_RELAXED);
+	c->at_peak = c->births - dead;
+	if (NC_UNLIKELY(is_mixed(c))) {
+		struct nc_cohort_bytes *b = bytes_of(c);
+		b->at_peak_bytes = b->born_bytes - b->died_bytes - b->remote_died_bytes;
+	}
+	c->epoch = epoch;
+}
+
+NC_INLINE void mark_dirty(uint32_t cohort)
+{
+	uint8_t *byte = &nc.dirty[cohort / NC_DIRTY_COHORTS];
+	if (!__atomic_load_n(byte, __ATOMIC_RELAXED))
+		__atomic_store_n(byte, 1, __ATOMIC_RELAXED);
+}
+
+/* ---- live total -------------------------------------------------------------- */
+
+static int64_t live_total(const struct nc_header *h)
+{
+	return __atomic_load_n(&h->live_primary_bytes, __ATOMIC_RELAXED) +
+	       __atomic_load_n(&h->live_shared_bytes, __ATOMIC_RELAXED);
+}
+
+NC_INLINE void note_peak_time(struct nc_header *h)
+{
+	h->peak_tick_ns = __atomic_load_n(&h->tick_ns, __ATOMIC_RELAXED);
+	h->peak_interval = __atomic_load_n(&h->interval, __ATOMIC_RELAXED);
+}
+
+/* A new peak seen by a thread other than the primary one. */
+static void raise_peak_shared(struct nc_header *h, uint64_t total)
+{
+	uint64_t peak = __atomic_load_n(&h->peak_bytes, __ATOMIC_RELAXED);
+	do {
+		if (total <= peak)
+			return;
+	} while (!__atomic_compare_exchange_n(&h->peak_bytes, &peak, total, true, __ATOMIC_RELAXED,
+					      __ATOMIC_RELAXED));
+	note_peak_time(h);
+	__atomic_fetch_add(&h->epoch_shared, 1, __ATOMIC_RELAXED);
+}
+
+void nc_flush_live(struct nc_ctx *t)
+{
+	struct nc_header *h = nc.header;
+	__atomic_fetch_add(&h->live_shared_bytes, t->unflushed_bytes, __ATOMIC_RELAXED);
+	t->unflushed_bytes = 0;
+	int64_t total = live_total(h);
+	if (total > 0)
+		raise_peak_shared(h, (uint64_t)total);
+}
+
+NC_INLINE void live_add(struct nc_ctx *t, int64_t bytes)
+{
+	struct nc_header *h = nc.header;
+	if (NC_LIKELY(t->is_primary)) {
+		owner_add((uint64_t *)&h->live_primary_bytes, (uint64_t)bytes);
+		int64_t total = live_total(h);
+		if (bytes > 0 &&
+		    total > (int64_t)__atomic_load_n(&h->peak_bytes, __ATOMIC_RELAXED)) {
+			__atomic_store_n(&h->peak_bytes, (uint64_t)total, __ATOMIC_RELAXED);
+			note_peak_time(h);
+			owner_add(&h->epoch_primary, 1);
+		}
+		return;
+	}
+	owner_add((uint64_t *)&t->unflushed_bytes, (uint64_t)bytes);
+	if (NC_UNLIKELY(t->unflushed_bytes > BATCH_BYTES || t->unflushed_bytes < -BATCH_BYTES))
+		nc_flush_live(t);
+}
+
+/* ---- cohorts --------------------------------------------------------------------- */
+
+/* A cohort of this thread that the recorder found without live blocks; 0 if there is none. */
+static uint32_t recycled_cohort(struct nc_ctx *t)
+{
+	struct nc_thread *shared = t->shared;
+	uint32_t tail = shared->ring_tail;
+	uint32_t found = NC_NONE;
+	while (!found && tail != __atomic_load_n(&shared->ring_head, __ATOMIC_ACQUIRE)) {
+		uint32_t id = shared->ring[tail++ % NC_RING_ENTRIES];
+		struct nc_cohort *c = nc_cohort(id);
+		/* A late event may have revived it: then it stays what it is. */
+		if (c->births == c->deaths + __atomic_load_n(&c->remote_deaths, __ATOMIC_ACQUIRE))
+			found = id;
+	}
+	__atomic_store_n(&shared->ring_tail, tail, __ATOMIC_RELEASE);
+	return found;
+}
+
+/* `slots` fresh neighbouring cohorts of one dirty group. */
+static uint32_t fresh_cohort(struct nc_ctx *t, uint32_t slots)
+{
+	if (NC_UNLIKELY(t->cohort_end - t->cohort_next < slots)) {
+		uint32_t first = nc_region_take(NC_SEC_COHORTS, NC_DIRTY_COHORTS);
+		if (!first)
+			return NC_NONE;
+		t->cohort_next = first;
+		t->cohort_end = first + NC_DIRTY_COHORTS;
+	}
+	uint32_t id = t->cohort_next;
+	t->cohort_next += slots;
+	return id;
+}
+
+static NC_NOINLINE uint32_t cohort_new(struct nc_ctx *t, uint32_t site, uint64_t size_bytes,
+				       bool mixed)
+{
+	uint32_t id = mixed ? NC_NONE : recycled_cohort(t);
+	if (!id)
+		id = fresh_cohort(t, mixed ? 2 : 1);
+	if (!id) {
+		nc_drop(NC_DROP_COHORTS);
+		return NC_NONE;
+	}
+	struct nc_cohort *c = nc_cohort(id);
+	c->births = c->deaths = c->temporary = c->at_peak = c->epoch = 0;
+	__atomic_store_n(&c->remote_deaths, 0, __ATOMIC_RELAXED);
+	c->site = site;
+	c->thread = t->thread;
+	c->size_or_max = mixed || size_bytes >= UINT32_MAX ? UINT32_MAX : (uint32_t)size_bytes;
+	if (mixed)
+		bytes_of(c)->is_bytes = UINT32_MAX;
+	uint32_t interval = __atomic_load_n(&nc.header->interval, __ATOMIC_RELAXED);
+	__atomic_store_n(&nc.last_interval, interval, __ATOMIC_RELAXED);
+	/* Last: what the recorder takes as the sign of a new cohort. */
+	__atomic_store_n(&c->birth, interval, __ATOMIC_RELEASE);
+	return id;
+}
+
+/* ---- site table ---------------------------------------------------------------------- */
+
+NC_INLINE uint64_t slot_hash(uint64_t key, uint32_t lg)
+{
+	return (key * 0x9e3779b97f4a7c15ull) >> (64 - lg);
+}
+
+static bool slots_grow(struct nc_ctx *t)
+{
+	uint32_t new_lg = t->slot_lg + (t->slot_lg < 16 ? 2 : 1);
+	struct nc_site_slot *fresh = nc_map(sizeof *fresh << new_lg);
+	if (!fresh)
+		return false;
+	size_t mask = ((size_t)1 << new_lg) - 1;
+	for (size_t i = 0; i < (size_t)1 << t->slot_lg; i++) {
+		if (!t->slots[i].key)
+			continue;
+		size_t at = slot_hash(t->slots[i].key, new_lg);
+		while (fresh[at].key)
+			at = (at + 1) & mask;
+		fresh[at] = t->slots[i];
+	}
+	nc_unmap(t->slots, sizeof *t->slots << t->slot_lg);
+	t->slots = fresh;
+	t->slot_lg = new_lg;
+	return true;
+}
+
+static bool site_is_mixed(uint32_t site)
+{
+	return (nc_node(site)->key & NC_KEY_SIZE_MASK) == NC_SIZE_MIXED;
+}
+
+/* First time this thread meets (path, api, size): enter it in the table. */
+static NC_NOINLINE uint32_t slot_new(struct nc_ctx *t, struct nc_site_slot *slot, uint64_t key,
+				     uint32_t path, enum nc_api api, uint64_t size_bytes)
+{
+	uint32_t site = nc_site(t, path, api, size_bytes);
+	if (!site) {
+		nc_drop(NC_DROP_NODES);
+		return NC_NONE;
+	}
+	/* Slots of a mixed site must not be remembered by size: there are too many. */
+	bool mixed = site_is_mixed(site);
+	uint32_t cohort = cohort_new(t, site, size_bytes, mixed);
+	if (!cohort || !slot)
+		return cohort;
+	*slot = (struct nc_site_slot){.key = key, .site = site, .cohort = cohort};
+	if (++t->slot_used * 2 > 1u << t->slot_lg && !slots_grow(t))
+		slot->key = 0; /* no room to grow: keep one slot free, so that probing ends */
+	return cohort;
+}
+
+NC_INLINE bool is_current(const struct nc_cohort *c, uint32_t site)
+{
+	return c->birth == __atomic_load_n(&nc.header->interval, __ATOMIC_RELAXED) &&
+	       c->site == site;
+}
+
+#define MIXED_SLOT_SIZE 0xffffffffull /* key of the mixed site of a (path, api) */
+
+NC_INLINE uint64_t slot_key(uint32_t path, enum nc_api api, uint64_t size_bytes)
+{
+	return (uint64_t)path << 36 | (uint64_t)api << 32 | size_bytes;
+}
+
+static NC_NOINLINE uint32_t cohort_large(struct nc_ctx *t, uint32_t path, enum nc_api api,
+					 uint64_t size_bytes);
+
+NC_INLINE uint32_t cohort_of(struct nc_ctx *t, uint32_t path, enum nc_api api, uint64_t size_bytes)
+{
+	if (NC_UNLIKELY(size_bytes >= MIXED_SLOT_SIZE))
+		return cohort_large(t, path, api, size_bytes);
+	uint64_t key = slot_key(path, api, size_bytes);
+	size_t mask = ((size_t)1 << t->slot_lg) - 1;
+	for (size_t i = slot_hash(key, t->slot_lg);; i = (i + 1) & mask) {
+		struct nc_site_slot *slot = &t->slots[i];
+		if (NC_LIKELY(slot->key == key)) {
+			if (NC_UNLIKELY(!is_current(nc_cohort(slot->cohort), slot->site))) {
+				uint32_t fresh = cohort_new(t, slot->site, size_bytes,
+							    site_is_mixed(slot->site));
+				if (fresh)
+					slot->cohort = fresh;
+				return fresh;
+			}
+			return slot->cohort;
+		}
+		if (!slot->key)
+			return slot_new(t, slot, key, path, api, size_bytes);
+	}
+}
+
+/* Sizes that do not fit a slot's key: rare and large enough to pay for the walk. */
+static uint32_t cohort_large(struct nc_ctx *t, uint32_t path, enum nc_api api, uint64_t size_bytes)
+{
+	return slot_new(t, NULL, 0, path, api, size_bytes);
+}
+
+/* ---- births ------------------------------------------------------------------------------ */
+
+/* A block of a mixed site keeps its size in the two slots after its own; it is large enough. */
+static void mixed_size_store(void *block, uint64_t size_bytes)
+{
+	uint32_t *low = nc_slot_make((uint8_t *)block + 16);
+	uint32_t *high = nc_slot_make((uint8_t *)block + 32);
+	if (low)
+		*low = (uint32_t)size_bytes;
+	if (high)
+		*high = (uint32_t)(size_bytes >> 32);
+}
+
+static uint64_t mixed_size_take(const void *block)
+{
+	uint32_t *low = nc_slot_find((const uint8_t *)block + 16);
+	uint32_t *high = nc_slot_find((const uint8_t *)block + 32);
+	uint64_t size_bytes = (low ? *low : 0) | (uint64_t)(high ? *high : 0) << 32;
+	if (low)
+		*low = 0;
+	if (high)
+		*high = 0;
+	return size_bytes;
+}
+
+void nc_born(void *block, size_t size_bytes, enum nc_api api, const struct nc_origin *at)
+{
+	struct nc_ctx *t = nc_enter();
+	if (NC_UNLIKELY(!t))
+		return;
+	uint32_t path = nc_capture(t, at);
+	if (NC_UNLIKELY(!path)) {
+		nc_drop(NC_DROP_NODES);
+		goto out;
+	}
+	uint32_t *slot = nc_slot_find(block);
+	if (NC_UNLIKELY(!slot) && !(slot = nc_slot_make(block))) {
+		nc_drop(NC_DROP_MAP);
+		goto out;
+	}
+	uint32_t id = cohort_of(t, path, api, size_bytes);
+	if (NC_UNLIKELY(!id))
+		goto out;
+	struct nc_cohort *c = nc_cohort(id);
+	stamp(c, nc.header);
+	owner_add(&c->births, 1);
+	if (NC_UNLIKELY(is_mixed(c))) {
+		owner_add(&bytes_of(c)->born_bytes, size_bytes);
+		mixed_size_store(block, size_bytes);
+	}
+	mark_dirty(id);
+	*slot = id;
+	t->last_block = block;
+	live_add(t, (int64_t)size_bytes);
+out:
+	nc_leave(t);
+}
+
+/* ---- deaths -------------------------------------------------------------------------------- */
+
+struct nc_taken nc_take(void *block)
+{
+	struct nc_taken none = {0, 0};
+	uint32_t *slot = nc_slot_find(block);
+	if (NC_UNLIKELY(!slot || !*slot)) {
+		nc_drop(NC_DROP_FOREIGN);
+		return none;
+	}
+	uint32_t id = *slot;
+	*slot = 0;
+	struct nc_cohort *c = nc_cohort(id);
+	if (NC_LIKELY(c->size_or_max != UINT32_MAX))
+		return (struct nc_taken){id, c->size_or_max};
+	uint64_t size_bytes = nc_node(c->site)->key & NC_KEY_SIZE_MASK;
+	if (size_bytes == NC_SIZE_MIXED)
+		size_bytes = mixed_size_take(block);
+	return (struct nc_taken){id, size_bytes};
+}
+
+void nc_untake(void *block, struct nc_taken taken)
+{
+	uint32_t *slot = taken.cohort ? nc_slot_find(block) : NULL;
+	if (!slot)
+		return;
+	if (is_mixed(nc_cohort(taken.cohort)))
+		mixed_size_store(block, taken.size_bytes);
+	*slot = taken.cohort;
+}
+
+NC_INLINE void mixed_died(struct nc_cohort *c, bool is_owner, bool is_temporary, uint64_t bytes)
+{
+	struct nc_cohort_bytes *b = bytes_of(c);
+	if (is_owner)
+		owner_add(&b->died_bytes, bytes);
+	else
+		atomic_add(&b->remote_died_bytes, bytes);
+	if (is_temporary)
+		owner_add(&b->temporary_bytes, bytes);
+}
+
+/*
+ * Order of stores: birth, death, temporary.  A reader that loads them the other way
+ * round sees temporary <= deaths <= births.
+ */
+void nc_died(const void *block, struct nc_taken taken)
+{
+	if (NC_UNLIKELY(!taken.cohort))
+		return;
+	struct nc_header *h = nc.header;
+	struct nc_cohort *c = nc_cohort(taken.cohort);
+	struct nc_ctx *t = nc_tls;
+	if (NC_UNLIKELY(t && t->busy)) /* a signal handler: not the owner of anything here */
+		t = NULL;
+	stamp(c, h);
+	bool is_owner = t && c->thread == t->thread;
+	bool is_temporary = is_owner && t->last_block == block;
+	if (is_temporary)
+		t->last_block = NULL;
+	if (NC_UNLIKELY(is_mixed(c)))
+		mixed_died(c, is_owner, is_temporary, taken.size_bytes);
+	if (NC_LIKELY(is_owner))
+		owner_add(&c->deaths, 1);
+	else
+		atomic_add(&c->remote_deaths, 1);
+	if (is_temporary)
+		owner_add(&c->temporary, 1);
+	mark_dirty(taken.cohort);
+	if (NC_LIKELY(t != NULL))
+		live_add(t, -(int64_t)taken.size_bytes);
+	else
+		__atomic_fetch_sub(&h->live_shared_bytes, (int64_t)taken.size_bytes,
+				   __ATOMIC_RELAXED);
+}
+
+void nc_freed(void *block)
+{
+	nc_died(block, nc_take(block));
+}

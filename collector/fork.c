@@ -1,0 +1,213 @@
+/*
+ * A child of fork gets a region of its own on its first event.
+ *
+ * Its private memory - live map, module table, rules - is a copy of the parent's,
+ * with the parent's numbers in it.  So the call tree and the module records are
+ * copied under the same numbers, and the live map is walked once: every block that
+ * was live at the fork is counted in an inherited cohort of its site, one per site.
+ * The parent's region is only read, while the parent goes on changing it: nodes are
+ * insert-only, and links to nodes made after the copy began are cut.
+ *
+ * A cohort that the parent recycled since the fork tells so by its birth interval;
+ * its blocks go to a site without a path.
+ */
+#include "config.h"
+
+#include "collector/nc.h"
+#include "collector/sys.h"
+
+#include <string.h>
+
+#define NODES_PER_CHUNK (1u << NC_NODES_CHUNK_LG)
+
+static struct nc_node *parent_node(const struct nc_global *parent, uint32_t id)
+{
+	return &parent->nodes[id >> NC_NODES_CHUNK_LG][id & (NODES_PER_CHUNK - 1)];
+}
+
+static uint32_t link_below(uint32_t id, uint32_t count)
+{
+	return id < count ? id : NC_NONE;
+}
+
+static bool copy_nodes(const struct nc_global *parent)
+{
+	uint32_t count =
+		__atomic_load_n(&parent->header->used_count[NC_SEC_NODES], __ATOMIC_ACQUIRE);
+	for (uint32_t id = 1; id < count; id++) {
+		if (!parent->nodes[id >> NC_NODES_CHUNK_LG]) {
+			count = id; /* handed out, but never mapped before the fork */
+			break;
+		}
+		if (!nc_region_map(NC_SEC_NODES, id))
+			return false;
+		const struct nc_node *from = parent_node(parent, id);
+		struct nc_node *to = nc_node(id);
+		*to = *from;
+		to->kid = link_below(from->kid, count);
+		to->next[0] = link_below(from->next[0], count);
+		to->next[1] = link_below(from->next[1], count);
+	}
+	if (count > NC_NODE_FIRST_FREE)
+		nc.header->used_count[NC_SEC_NODES] = count;
+	return true;
+}
+
+/* Links to ids past the end of what could be copied; only if the copy ended early. */
+static void cut_links(void)
+{
+	uint32_t count = nc.header->used_count[NC_SEC_NODES];
+	for (uint32_t id = 1; id < count; id++) {
+		struct nc_node *n = nc_node(id);
+		n->kid = link_below(n->kid, count);
+		n->next[0] = link_below(n->next[0], count);
+		n->next[1] = link_below(n->next[1], count);
+	}
+}
+
+static bool copy_modules(const struct nc_global *parent)
+{
+	uint32_t count = parent->header->used_count[NC_SEC_MODULES];
+	for (uint32_t id = 1; id < count && parent->modules[id >> NC_MODULES_CHUNK_LG]; id++) {
+		if (!nc_region_map(NC_SEC_MODULES, id))
+			return false;
+		uint32_t at = id & ((1u << NC_MODULES_CHUNK_LG) - 1);
+		memcpy(nc_module(id), &parent->modules[id >> NC_MODULES_CHUNK_LG][at],
+		       sizeof(struct nc_module));
+		nc_module(id)->first_interval = 1;
+		nc.header->used_count[NC_SEC_MODULES] = id + 1;
+	}
+	return true;
+}
+
+struct inherit {
+	const struct nc_global *parent;
+	struct nc_ctx *t;
+	uint32_t *cohort_of_site; /* indexed by node */
+	uint32_t node_count;
+	uint32_t unknown_site;
+	uint64_t skip_va; /* slots below hold the size of a mixed block */
+	uint64_t live_bytes;
+};
+
+static uint32_t inherited_cohort(struct inherit *in, uint32_t site, bool is_mixed)
+{
+	if (in->cohort_of_site[site])
+		return in->cohort_of_site[site];
+	struct nc_ctx *t = in->t;
+	uint32_t slots = is_mixed ? 2 : 1;
+	if (t->cohort_end - t->cohort_next < slots) {
+		t->cohort_next = nc_region_take(NC_SEC_COHORTS, NC_DIRTY_COHORTS);
+		t->cohort_end = t->cohort_next ? t->cohort_next + NC_DIRTY_COHORTS : 0;
+		if (!t->cohort_next)
+			return NC_NONE;
+	}
+	uint32_t id = t->cohort_next;
+	t->cohort_next += slots;
+	struct nc_cohort *c = nc_cohort(id);
+	uint64_t size_bytes = nc_node(site)->key & NC_KEY_SIZE_MASK;
+	c->site = site;
+	c->size_or_max = is_mixed || size_bytes >= UINT32_MAX ? UINT32_MAX : (uint32_t)size_bytes;
+	if (is_mixed)
+		((struct nc_cohort_bytes *)(c + 1))->is_bytes = UINT32_MAX;
+	c->birth = NC_BIRTH_INHERITED;
+	in->cohort_of_site[site] = id;
+	return id;
+}
+
+/* The site of a parent's cohort as it was at the fork. */
+static uint32_t site_at_fork(const struct inherit *in, uint32_t cohort)
+{
+	const struct nc_cohort *chunk = in->parent->cohorts[cohort >> NC_COHORTS_CHUNK_LG];
+	if (!chunk)
+		return in->unknown_site;
+	const struct nc_cohort *c = &chunk[cohort & ((1u << NC_COHORTS_CHUNK_LG) - 1)];
+	uint32_t site = c->site;
+	bool is_inherited = c->birth == NC_BIRTH_INHERITED;
+	if ((!is_inherited && c->birth > in->parent->last_interval) || site >= in->node_count)
+		return in->unknown_site;
+	return site;
+}
+
+static uint64_t mixed_size(uint64_t block_va)
+{
+	const uint32_t *low = nc_slot_find((const void *)(block_va + 16));
+	const uint32_t *high = nc_slot_find((const void *)(block_va + 32));
+	return (low ? *low : 0) | (uint64_t)(high ? *high : 0) << 32;
+}
+
+static void inherit_block(uint32_t *slot, uint64_t block_va, void *arg)
+{
+	struct inherit *in = arg;
+	if (block_va < in->skip_va)
+		return;
+	uint32_t site = site_at_fork(in, *slot);
+	uint64_t size_bytes = nc_node(site)->key & NC_KEY_SIZE_MASK;
+	bool is_mixed = size_bytes == NC_SIZE_MIXED;
+	if (is_mixed) {
+		size_bytes = mixed_size(block_va);
+		in->skip_va = block_va + 48;
+	}
+	uint32_t id = inherited_cohort(in, site, is_mixed);
+	*slot = id;
+	if (!id) {
+		nc_drop(NC_DROP_COHORTS);
+		return;
+	}
+	struct nc_cohort *c = nc_cohort(id);
+	c->births++;
+	if (is_mixed)
+		((struct nc_cohort_bytes *)(c + 1))->born_bytes += size_bytes;
+	nc.dirty[id / NC_DIRTY_COHORTS] = 1;
+	in->live_bytes += size_bytes;
+}
+
+static bool inherit_blocks(const struct nc_global *parent, struct nc_ctx *t)
+{
+	struct inherit in = {.parent = parent, .t = t};
+	in.unknown_site = nc_site(t, NC_NODE_TRUNCATED, NC_API_UNKNOWN, 0);
+	in.node_count = nc.header->used_count[NC_SEC_NODES];
+	in.cohort_of_site = nc_map(sizeof(uint32_t) * in.node_count);
+	if (!in.unknown_site || !in.cohort_of_site)
+		return false;
+	nc_slots_each(inherit_block, &in);
+	nc_unmap(in.cohort_of_site, sizeof(uint32_t) * in.node_count);
+	struct nc_header *h = nc.header;
+	h->live_shared_bytes = (int64_t)in.live_bytes;
+	h->peak_bytes = in.live_bytes;
+	h->peak_tick_ns = h->tick_ns;
+	h->peak_interval = h->interval;
+	return true;
+}
+
+static void unmap_chunks(void *const *chunks, size_t count, size_t chunk_bytes)
+{
+	for (size_t c = 0; c < count; c++)
+		nc_unmap(chunks[c], chunk_bytes);
+}
+
+#define UNMAP_SECTION(member, lg)                                                           \
+	unmap_chunks((void *const *)parent->member, sizeof parent->member / sizeof(void *), \
+		     sizeof *parent->member[0] << (lg))
+
+void nc_fork_release(const struct nc_global *parent)
+{
+	UNMAP_SECTION(nodes, NC_NODES_CHUNK_LG);
+	UNMAP_SECTION(cohorts, NC_COHORTS_CHUNK_LG);
+	UNMAP_SECTION(threads, NC_THREADS_CHUNK_LG);
+	UNMAP_SECTION(modules, NC_MODULES_CHUNK_LG);
+	nc_unmap(parent->dirty, NC_DIRTY_MAX);
+	nc_unmap(parent->header, NC_PAGE_BYTES);
+}
+
+bool nc_fork_copy(const struct nc_global *parent)
+{
+	nc_modules_forked();
+	if (!copy_nodes(parent) || !copy_modules(parent))
+		return false;
+	cut_links();
+	struct nc_ctx *t = nc_thread_forked();
+	bool ok = t && inherit_blocks(parent, t);
+	nc_fork_release(parent);
+	return ok;
+}

@@ -1,0 +1,196 @@
+/*
+ * The functions the target calls instead of the allocator's own.
+ *
+ * Order: a death is taken out of the live map before the block is released and a
+ * birth entered after the block exists, because another thread may be given the
+ * same address in between.  Sizes are those the program asked for.  realloc is the
+ * death of the old block and the birth of a new one, charged to the caller of
+ * realloc; if it fails, nothing happened.
+ *
+ * Blocks from the start-up pool of real.c are never counted and never released.
+ */
+#include "config.h"
+
+#include "collector/nc.h"
+
+#include <string.h>
+
+#define NC_EXPORT __attribute__((visibility("default"), noinline))
+
+/* Declared here, because libc's headers would add attributes the compiler acts upon. */
+NC_EXPORT void *malloc(size_t bytes);
+NC_EXPORT void *calloc(size_t count, size_t bytes);
+NC_EXPORT void *realloc(void *block, size_t bytes);
+NC_EXPORT void *reallocarray(void *block, size_t count, size_t bytes);
+NC_EXPORT void free(void *block);
+NC_EXPORT void cfree(void *block);
+NC_EXPORT int posix_memalign(void **out, size_t align_bytes, size_t bytes);
+NC_EXPORT void *aligned_alloc(size_t align_bytes, size_t bytes);
+NC_EXPORT void *memalign(size_t align_bytes, size_t bytes);
+NC_EXPORT void *valloc(size_t bytes);
+NC_EXPORT void *pvalloc(size_t bytes);
+NC_EXPORT void free_sized(void *block, size_t bytes);
+NC_EXPORT void free_aligned_sized(void *block, size_t align_bytes, size_t bytes);
+NC_EXPORT size_t malloc_usable_size(void *block);
+NC_EXPORT int dlclose(void *handle);
+
+NC_INLINE size_t rounded(size_t bytes)
+{
+	size_t up = (bytes + nc_real.round_mask) & ~nc_real.round_mask;
+	return NC_LIKELY(up >= bytes) ? up : bytes;
+}
+
+#define BORN(block, bytes, api)                                \
+	do {                                                   \
+		if (NC_LIKELY((block) && nc_is_on())) {        \
+			struct nc_origin at = NC_ORIGIN();     \
+			nc_born((block), (bytes), (api), &at); \
+		}                                              \
+	} while (0)
+
+/* True if the block may go to the real free. */
+NC_INLINE bool release(void *block)
+{
+	if (NC_UNLIKELY(!block || nc_is_boot_block(block)))
+		return false;
+	if (NC_LIKELY(nc_is_on()))
+		nc_freed(block);
+	return true;
+}
+
+void *malloc(size_t bytes)
+{
+	void *block = nc_real.malloc(rounded(bytes));
+	BORN(block, bytes, NC_API_MALLOC);
+	return block;
+}
+
+void *calloc(size_t count, size_t bytes)
+{
+	size_t total;
+	bool fits = !__builtin_mul_overflow(count, bytes, &total);
+	void *block = nc_real.round_mask && fits ? nc_real.calloc(1, rounded(total))
+						 : nc_real.calloc(count, bytes);
+	BORN(block, total, NC_API_CALLOC);
+	return block;
+}
+
+void free(void *block)
+{
+	if (NC_LIKELY(release(block)))
+		nc_real.free(block);
+}
+
+void cfree(void *block)
+{
+	if (release(block))
+		nc_real.free(block);
+}
+
+void free_sized(void *block, size_t bytes)
+{
+	if (release(block))
+		nc_real.free_sized(block, rounded(bytes));
+}
+
+void free_aligned_sized(void *block, size_t align_bytes, size_t bytes)
+{
+	if (release(block))
+		nc_real.free_aligned_sized(block, align_bytes, rounded(bytes));
+}
+
+static void *move_from_pool(void *block, size_t bytes)
+{
+	void *moved = nc_real.malloc(rounded(bytes));
+	size_t old_bytes = nc_boot_block_bytes(block);
+	if (moved)
+		memcpy(moved, block, old_bytes < bytes ? old_bytes : bytes);
+	return moved;
+}
+
+NC_INLINE void *resize(void *block, size_t bytes, enum nc_api api, const struct nc_origin *at)
+{
+	bool is_on = nc_is_on();
+	struct nc_taken taken = {0, 0};
+	if (NC_LIKELY(is_on && block))
+		taken = nc_take(block);
+	void *moved = NC_UNLIKELY(nc_is_boot_block(block)) ? move_from_pool(block, bytes)
+							   : nc_real.realloc(block, rounded(bytes));
+	if (NC_UNLIKELY(!is_on))
+		return moved;
+	if (NC_UNLIKELY(!moved && bytes)) { /* failed: the old block lives on */
+		nc_untake(block, taken);
+		return moved;
+	}
+	if (block)
+		nc_died(block, taken);
+	if (NC_LIKELY(moved))
+		nc_born(moved, bytes, api, at);
+	return moved;
+}
+
+void *realloc(void *block, size_t bytes)
+{
+	struct nc_origin at = NC_ORIGIN();
+	return resize(block, bytes, NC_API_REALLOC, &at);
+}
+
+void *reallocarray(void *block, size_t count, size_t bytes)
+{
+	size_t total;
+	if (__builtin_mul_overflow(count, bytes, &total))
+		total = SIZE_MAX; /* lets the real function fail with its own errno */
+	struct nc_origin at = NC_ORIGIN();
+	return resize(block, total, NC_API_REALLOCARRAY, &at);
+}
+
+int posix_memalign(void **out, size_t align_bytes, size_t bytes)
+{
+	int error = nc_real.posix_memalign(out, align_bytes, rounded(bytes));
+	if (!error)
+		BORN(*out, bytes, NC_API_POSIX_MEMALIGN);
+	return error;
+}
+
+void *aligned_alloc(size_t align_bytes, size_t bytes)
+{
+	void *block = nc_real.aligned_alloc(align_bytes, rounded(bytes));
+	BORN(block, bytes, NC_API_ALIGNED_ALLOC);
+	return block;
+}
+
+void *memalign(size_t align_bytes, size_t bytes)
+{
+	void *block = nc_real.memalign(align_bytes, rounded(bytes));
+	BORN(block, bytes, NC_API_MEMALIGN);
+	return block;
+}
+
+void *valloc(size_t bytes)
+{
+	void *block = nc_real.valloc(rounded(bytes));
+	BORN(block, bytes, NC_API_VALLOC);
+	return block;
+}
+
+void *pvalloc(size_t bytes)
+{
+	void *block = nc_real.pvalloc(rounded(bytes));
+	BORN(block, bytes, NC_API_PVALLOC);
+	return block;
+}
+
+size_t malloc_usable_size(void *block)
+{
+	if (NC_UNLIKELY(nc_is_boot_block(block)))
+		return nc_boot_block_bytes(block);
+	return nc_real.malloc_usable_size(block);
+}
+
+int dlclose(void *handle)
+{
+	int result = nc_real.dlclose(handle);
+	if (nc_is_on())
+		nc_modules_recheck();
+	return result;
+}

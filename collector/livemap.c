@@ -1,0 +1,65 @@
+/*
+ * The live map: block address -> cohort.
+ *
+ * Three levels over the 47 bits of user addresses; a leaf covers 16 MiB and holds
+ * one 4-byte slot per 16 bytes, so a block owns the slot of its first byte and no
+ * other block can have it.  That makes the map free of locks: a slot is written
+ * only by the thread that is just receiving or releasing the block.
+ *
+ *   root (static) -> middle, 32 KiB -> leaf, 4 MiB, touched only where blocks are
+ */
+#include "config.h"
+
+#include "collector/nc.h"
+#include "collector/sys.h"
+
+/* Entries go from NULL to their value once (compare-and-swap). */
+uint32_t **nc_live_root[1u << NC_MAP_ROOT_LG];
+
+/* Set *entry to a new table unless another thread was faster; false if memory is refused. */
+static bool fill_entry(void **entry, size_t bytes)
+{
+	if (__atomic_load_n(entry, __ATOMIC_ACQUIRE))
+		return true;
+	void *table = nc_map(bytes);
+	if (!table)
+		return false;
+	void *expected = NULL;
+	if (!__atomic_compare_exchange_n(entry, &expected, table, false, __ATOMIC_ACQ_REL,
+					 __ATOMIC_ACQUIRE))
+		nc_unmap(table, bytes);
+	return true;
+}
+
+uint32_t *nc_slot_make(const void *block)
+{
+	uint64_t va = (uint64_t)block;
+	if (va >> 47)
+		return NULL;
+	uint32_t ***root = &nc_live_root[va >> 36];
+	if (!fill_entry((void **)root, sizeof(uint32_t *) << NC_MAP_MID_LG))
+		return NULL;
+	uint32_t **mid = &(*root)[(va >> 24) & ((1u << NC_MAP_MID_LG) - 1)];
+	if (!fill_entry((void **)mid, sizeof(uint32_t) << NC_MAP_LEAF_LG))
+		return NULL;
+	return nc_slot_find(block);
+}
+
+static void leaf_each(uint32_t *leaf, uint64_t leaf_va, void (*fn)(uint32_t *, uint64_t, void *),
+		      void *arg)
+{
+	for (uint32_t i = 0; i < 1u << NC_MAP_LEAF_LG; i++)
+		if (leaf[i])
+			fn(&leaf[i], leaf_va + ((uint64_t)i << 4), arg);
+}
+
+void nc_slots_each(void (*fn)(uint32_t *slot, uint64_t block_va, void *arg), void *arg)
+{
+	for (uint64_t r = 0; r < 1u << NC_MAP_ROOT_LG; r++) {
+		if (!nc_live_root[r])
+			continue;
+		for (uint64_t m = 0; m < 1u << NC_MAP_MID_LG; m++)
+			if (nc_live_root[r][m])
+				leaf_each(nc_live_root[r][m], r << 36 | m << 24, fn, arg);
+	}
+}

@@ -1,0 +1,268 @@
+/*
+ * Code address -> module record.
+ *
+ * Uses _dl_find_object, which takes no lock and may be called from anywhere.  (A
+ * lock of the loader could be held by a thread that waits for this one.)  Modules
+ * are entered when their code is first seen on a stack, so nobody has to look into
+ * /proc/PID/maps of the target.
+ *
+ * A pc is unique only together with its module: after dlclose another library may
+ * lie at the same addresses.  Then the old record is closed, its rules are dropped,
+ * and every thread forgets its remembered stack.  If the same file comes back to
+ * the same place, it gets its old record, and the tree does not grow.
+ */
+#include "config.h"
+
+#include "collector/nc.h"
+#include "collector/sys.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <fcntl.h>
+#include <link.h>
+#include <string.h>
+
+struct known {
+	uint64_t start_va, end_va;
+	const struct link_map *link_map;
+	const void *eh_frame_hdr;
+	bool is_gone;
+};
+
+/* Indexed like the records; entry 0 unused.  Appended under the lock, read without. */
+static struct known known[NC_MODULES_MAX];
+static uint32_t known_count = 1; /* atomic */
+/* Thread id of the holder, 0 if free.  A signal handler of the holder does not wait for it. */
+static uint32_t lock_owner;
+
+static bool lock(void)
+{
+	uint32_t me = nc_gettid();
+	for (;;) {
+		uint32_t expected = 0;
+		if (__atomic_compare_exchange_n(&lock_owner, &expected, me, false, __ATOMIC_ACQUIRE,
+						__ATOMIC_RELAXED))
+			return true;
+		if (expected == me)
+			return false;
+		nc_syscall3(SYS_sched_yield, 0, 0, 0);
+	}
+}
+
+static void unlock(void)
+{
+	__atomic_store_n(&lock_owner, 0, __ATOMIC_RELEASE);
+}
+
+void nc_modules_forked(void)
+{
+	lock_owner = 0;
+}
+
+/* ---- what the loaded file says about itself ------------------------------------- */
+
+static void copy_build_id(struct nc_module *m, const uint8_t *note, uint64_t bytes)
+{
+	while (bytes >= sizeof(Elf64_Nhdr)) {
+		Elf64_Nhdr head;
+		memcpy(&head, note, sizeof head);
+		uint64_t name_bytes = ((uint64_t)head.n_namesz + 3) & ~3ull;
+		uint64_t desc_bytes = ((uint64_t)head.n_descsz + 3) & ~3ull;
+		uint64_t total = sizeof head + name_bytes + desc_bytes;
+		if (total > bytes)
+			return;
+		if (head.n_type == NT_GNU_BUILD_ID && head.n_namesz == 4 &&
+		    head.n_descsz <= sizeof m->build_id && !memcmp(note + sizeof head, "GNU", 4)) {
+			memcpy(m->build_id, note + sizeof head + name_bytes, head.n_descsz);
+			m->build_id_bytes = head.n_descsz;
+			return;
+		}
+		note += total;
+		bytes -= total;
+	}
+}
+
+static void read_build_id(struct nc_module *m)
+{
+	const Elf64_Ehdr *elf = (const void *)m->start_va;
+	uint64_t mapped_bytes = m->end_va - m->start_va;
+	if (mapped_bytes < NC_PAGE_BYTES || memcmp(elf->e_ident, ELFMAG, SELFMAG) ||
+	    elf->e_phoff > NC_PAGE_BYTES ||
+	    elf->e_phoff + (uint64_t)elf->e_phnum * sizeof(Elf64_Phdr) > NC_PAGE_BYTES)
+		return;
+	const Elf64_Phdr *phdr = (const void *)(m->start_va + elf->e_phoff);
+	for (uint32_t i = 0; i < elf->e_phnum && !m->build_id_bytes; i++) {
+		uint64_t va = m->bias + phdr[i].p_vaddr;
+		if (phdr[i].p_type == PT_NOTE && va >= m->start_va && va < m->end_va &&
+		    phdr[i].p_memsz <= m->end_va - va)
+			copy_build_id(m, (const void *)va, phdr[i].p_memsz);
+	}
+}
+
+/* Append to a NUL-terminated path; what does not fit is cut. */
+static void path_append(struct nc_module *m, const char *text)
+{
+	size_t have = strlen(m->path);
+	size_t more = strlen(text);
+	if (more > NC_MODULE_PATH_BYTES - 1 - have)
+		more = NC_MODULE_PATH_BYTES - 1 - have;
+	memcpy(m->path + have, text, more);
+	m->path[have + more] = 0;
+}
+
+static void read_path(struct nc_module *m, const struct link_map *lm)
+{
+	m->path[0] = 0;
+	if (!lm->l_name || !lm->l_name[0]) {
+		m->flags |= NC_MODULE_MAIN;
+		long n = nc_syscall3(SYS_readlink, (long)"/proc/self/exe", (long)m->path,
+				     NC_MODULE_PATH_BYTES - 1);
+		m->path[nc_sys_failed(n) ? 0 : n] = 0;
+		return;
+	}
+	if (!strncmp(lm->l_name, "linux-vdso", 10) || !strncmp(lm->l_name, "linux-gate", 10)) {
+		m->flags |= NC_MODULE_VDSO;
+		path_append(m, "[vdso]");
+		return;
+	}
+	if (lm->l_name[0] != '/') {
+		long n = nc_syscall3(SYS_getcwd, (long)m->path, NC_MODULE_PATH_BYTES - 1, 0);
+		if (nc_sys_failed(n) || m->path[0] != '/')
+			m->path[0] = 0;
+		path_append(m, "/");
+	}
+	path_append(m, lm->l_name);
+}
+
+static void read_flags(struct nc_module *m)
+{
+	const char *base = m->path;
+	for (const char *p = m->path; *p; p++)
+		if (*p == '/')
+			base = p + 1;
+	if (!strncmp(base, "ld-linux", 8) || !strncmp(base, "ld.so", 5))
+		m->flags |= NC_MODULE_LOADER;
+	uint64_t here = (uint64_t)&read_flags;
+	if (here >= m->start_va && here < m->end_va)
+		m->flags |= NC_MODULE_COLLECTOR;
+}
+
+/* ---- records ---------------------------------------------------------------------- */
+
+/* The bytes that identify a module: everything but flags and intervals. */
+static bool is_same_file(const struct nc_module *a, const struct nc_module *b)
+{
+	return a->start_va == b->start_va && a->end_va == b->end_va && a->bias == b->bias &&
+	       a->build_id_bytes == b->build_id_bytes && a->build_id_bytes &&
+	       !memcmp(a->build_id, b->build_id, a->build_id_bytes) && !strcmp(a->path, b->path);
+}
+
+static void close_record(uint32_t id)
+{
+	struct known *k = &known[id];
+	k->is_gone = true;
+	struct nc_module *m = nc_module(id);
+	m->last_interval = __atomic_load_n(&nc.header->interval, __ATOMIC_RELAXED);
+	nc_rules_purge(k->start_va, k->end_va);
+	__atomic_fetch_add(&nc.unload_count, 1, __ATOMIC_RELEASE);
+}
+
+/* A closed record of the same file at the same place, or 0. */
+static uint32_t find_earlier(const struct nc_module *m, uint32_t count)
+{
+	for (uint32_t id = 1; id < count; id++)
+		if (known[id].is_gone && is_same_file(nc_module(id), m))
+			return id;
+	return 0;
+}
+
+static uint32_t find_known(const struct dl_find_object *found)
+{
+	uint32_t count = __atomic_load_n(&known_count, __ATOMIC_ACQUIRE);
+	for (uint32_t id = 1; id < count; id++)
+		if (known[id].start_va == (uint64_t)found->dlfo_map_start && !known[id].is_gone &&
+		    known[id].link_map == found->dlfo_link_map)
+			return id;
+	return 0;
+}
+
+static void publish(uint32_t id, const struct dl_find_object *found)
+{
+	known[id] = (struct known){
+		.start_va = (uint64_t)found->dlfo_map_start,
+		.end_va = (uint64_t)found->dlfo_map_end,
+		.link_map = found->dlfo_link_map,
+		.eh_frame_hdr = found->dlfo_eh_frame,
+	};
+	if (id >= known_count)
+		__atomic_store_n(&known_count, id + 1, __ATOMIC_RELEASE);
+}
+
+/* Make the record of a module seen for the first time.  Under the lock. */
+static uint32_t enter(const struct dl_find_object *found)
+{
+	uint32_t count = known_count;
+	for (uint32_t id = 1; id < count; id++)
+		if (!known[id].is_gone && known[id].start_va < (uint64_t)found->dlfo_map_end &&
+		    known[id].end_va > (uint64_t)found->dlfo_map_start)
+			close_record(id); /* unloaded behind our back */
+	/* Filled in place: the record is not in use until its flag says so. */
+	if (count >= NC_MODULES_MAX || !nc_region_map(NC_SEC_MODULES, count)) {
+		nc_drop(NC_DROP_MODULES);
+		return 0;
+	}
+	struct nc_module *m = nc_module(count);
+	memset(m, 0, offsetof(struct nc_module, path));
+	m->start_va = (uint64_t)found->dlfo_map_start;
+	m->end_va = (uint64_t)found->dlfo_map_end;
+	m->bias = found->dlfo_link_map->l_addr;
+	m->first_interval = __atomic_load_n(&nc.header->interval, __ATOMIC_RELAXED);
+	read_path(m, found->dlfo_link_map);
+	read_build_id(m);
+	read_flags(m);
+	uint32_t earlier = find_earlier(m, count);
+	if (earlier) {
+		nc_module(earlier)->last_interval = 0;
+		publish(earlier, found);
+		return earlier;
+	}
+	__atomic_store_n(&nc.header->used_count[NC_SEC_MODULES], count + 1, __ATOMIC_RELAXED);
+	__atomic_store_n(&m->flags, m->flags | NC_MODULE_USED, __ATOMIC_RELEASE);
+	publish(count, found);
+	return count;
+}
+
+uint32_t nc_module_at(struct nc_ctx *t, uint64_t va, const void **eh_frame_hdr_out)
+{
+	(void)t;
+	struct dl_find_object found;
+	*eh_frame_hdr_out = NULL;
+	if (_dl_find_object((void *)va, &found) != 0)
+		return 0;
+	*eh_frame_hdr_out = found.dlfo_eh_frame;
+	uint32_t id = find_known(&found);
+	if (id || !lock())
+		return id;
+	id = find_known(&found);
+	if (!id)
+		id = enter(&found);
+	unlock();
+	return id;
+}
+
+void nc_modules_recheck(void)
+{
+	if (!lock())
+		return;
+	uint32_t count = known_count;
+	for (uint32_t id = 1; id < count; id++) {
+		struct dl_find_object found;
+		if (known[id].is_gone)
+			continue;
+		if (_dl_find_object((void *)known[id].start_va, &found) != 0 ||
+		    found.dlfo_link_map != known[id].link_map ||
+		    (uint64_t)found.dlfo_map_start != known[id].start_va)
+			close_record(id);
+	}
+	unlock();
+}

@@ -1,0 +1,384 @@
+/*
+ * What the files of the collector share.
+ *
+ *   hooks.c     the functions the target calls instead of libc's
+ *   real.c      the functions behind them
+ *   start.c     first event: meet the recorder, map the region; fork.c: again in a child
+ *   region.c    chunks of the shared region
+ *   thread.c    the private tables of a thread
+ *   stack.c     memoised unwinding: registers -> path node
+ *   rules.c     cache of unwind rules by return address
+ *   cfi.c       .eh_frame -> row of rules;  full.c: unwinding by rows of any kind
+ *   bounds.c    which addresses of a stack may be read
+ *   module.c    code address -> module record
+ *   tree.c      the call tree
+ *   livemap.c   block address -> cohort
+ *   count.c     births, deaths, peak
+ *   mark.c      neap_mark
+ *
+ * Everything here runs inside the target's malloc; see the rules in HACKING.md,
+ * "Code that runs inside the target".  Class of all functions: R0, except
+ * start.c, fork.c and real.c: R3.
+ */
+#ifndef NEAP_COLLECTOR_NC_H
+#define NEAP_COLLECTOR_NC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "collector/format.h"
+
+#define NC_LIKELY(x)   __builtin_expect(!!(x), 1)
+#define NC_UNLIKELY(x) __builtin_expect(!!(x), 0)
+#define NC_NOINLINE    __attribute__((noinline))
+#define NC_INLINE      static inline __attribute__((always_inline))
+
+/* ---- the gate ------------------------------------------------------------- */
+
+enum nc_state {
+	NC_OFF = 0, /* not started, or a fresh child of fork: the kernel wiped the page */
+	NC_ON = 1,
+	NC_INERT = 2, /* no recorder, or it declined: one branch per call, for ever */
+	NC_STARTING = 3,
+};
+
+/* One page, wiped by the kernel in children of fork (MADV_WIPEONFORK). */
+struct nc_gate {
+	uint32_t state; /* enum nc_state; atomic */
+	uint8_t pad[NC_PAGE_BYTES - 4];
+};
+extern struct nc_gate nc_gate;
+
+/* nc_is_on - true if events are to be counted; starts the collector on the first event. */
+NC_NOINLINE bool nc_start(void);
+NC_INLINE bool nc_is_on(void)
+{
+	uint32_t state = __atomic_load_n(&nc_gate.state, __ATOMIC_RELAXED);
+	if (NC_LIKELY(state == NC_ON))
+		return true;
+	return state == NC_OFF && nc_start();
+}
+
+/* ---- the region ------------------------------------------------------------ */
+
+#define NC_CHUNKS(max, lg) ((max) >> (lg))
+
+/*
+ * Process-wide state, private memory.  Chunk pointers go from NULL to their value
+ * once (compare-and-swap) and change again only in a child of fork, while it has one thread.
+ */
+struct nc_global {
+	struct nc_header *header;
+	struct nc_node *nodes[NC_CHUNKS(NC_NODES_MAX, NC_NODES_CHUNK_LG)];
+	struct nc_cohort *cohorts[NC_CHUNKS(NC_COHORTS_MAX, NC_COHORTS_CHUNK_LG)];
+	uint8_t *dirty;
+	struct nc_thread *threads[NC_CHUNKS(NC_THREADS_MAX, NC_THREADS_CHUNK_LG)];
+	struct nc_module *modules[NC_CHUNKS(NC_MODULES_MAX, NC_MODULES_CHUNK_LG)];
+	uint32_t unload_count;   /* bumped when code disappeared; atomic */
+	uint32_t primary_is_set; /* atomic */
+	uint32_t batching_now;   /* live threads that batch; atomic */
+	uint32_t last_interval;  /* newest birth interval of any cohort; a hint, relaxed */
+};
+extern struct nc_global nc;
+
+/* Map the chunk of an index handed out by nc_region_take; false if refused. */
+bool nc_region_map(enum nc_section_id section, uint32_t idx);
+/* Hand out `count` entries; 0 if the section is full.  Their chunk is mapped. count divides the chunk size. */
+uint32_t nc_region_take(enum nc_section_id section, uint32_t count);
+void nc_drop(enum nc_drop cause);
+
+NC_INLINE struct nc_node *nc_node(uint32_t id)
+{
+	return &nc.nodes[id >> NC_NODES_CHUNK_LG][id & ((1u << NC_NODES_CHUNK_LG) - 1)];
+}
+NC_INLINE struct nc_cohort *nc_cohort(uint32_t id)
+{
+	return &nc.cohorts[id >> NC_COHORTS_CHUNK_LG][id & ((1u << NC_COHORTS_CHUNK_LG) - 1)];
+}
+NC_INLINE struct nc_thread *nc_thread(uint32_t id)
+{
+	return &nc.threads[id >> NC_THREADS_CHUNK_LG][id & ((1u << NC_THREADS_CHUNK_LG) - 1)];
+}
+NC_INLINE struct nc_module *nc_module(uint32_t id)
+{
+	return &nc.modules[id >> NC_MODULES_CHUNK_LG][id & ((1u << NC_MODULES_CHUNK_LG) - 1)];
+}
+
+/* ---- threads ----------------------------------------------------------------- */
+
+struct nc_frame { /* a frame of the remembered stack, with the state of its registers */
+	uint64_t pc, sp, rbp;
+	uint32_t node;
+	uint32_t check_end; /* checks of this frame and of all outer ones: checks[0 .. check_end) */
+};
+
+struct nc_check { /* a stack slot that the step from a frame to its caller depended on */
+	uint64_t addr, value;
+};
+
+#define NC_FRAME_CHECKS 3 /* return address, saved rbp, pointer to the frame of a realigned stack */
+
+struct nc_fresh { /* a frame found in this capture, not yet placed */
+	uint64_t pc, sp, rbp;
+	uint64_t key; /* of its node */
+	uint32_t check_count;
+	struct nc_check checks[NC_FRAME_CHECKS];
+};
+
+struct nc_site_slot { /* (path, api, size) -> the cohort it was last counted in */
+	uint64_t key; /* path << 36 | api << 32 | size; 0 = free */
+	uint32_t site, cohort;
+};
+
+struct nc_range { /* a mapping known to be readable stack */
+	uint64_t start, end;
+};
+#define NC_RANGES 16
+
+/* Callee-saved registers, stack pointer and return address: what a frame hands to its caller. */
+enum nc_reg {
+	NC_RBX,
+	NC_RBP,
+	NC_RSP,
+	NC_R12,
+	NC_R13,
+	NC_R14,
+	NC_R15,
+	NC_RIP,
+	NC_REGS
+};
+
+enum nc_rule_kind {
+	NC_RULE_SAME,
+	NC_RULE_UNDEFINED,
+	NC_RULE_OFFSET,
+	NC_RULE_VALUE,
+	NC_RULE_EXPR,
+	NC_RULE_VALUE_EXPR,
+	NC_RULE_REGISTER,
+	NC_RULE_UNKNOWN
+};
+
+struct nc_reg_rule {
+	uint8_t kind; /* enum nc_rule_kind */
+	uint8_t reg;  /* DWARF number, for NC_RULE_REGISTER */
+	int64_t offset;
+	const uint8_t *expr; /* ULEB length, then the expression */
+};
+
+struct nc_row {          /* how to get from a frame to its caller */
+	uint8_t cfa_reg; /* DWARF number */
+	bool cfa_is_expr;
+	int64_t cfa_offset;
+	const uint8_t *cfa_expr; /* ULEB length, then the expression */
+	struct nc_reg_rule regs[NC_REGS];
+};
+
+#define NC_ROW_STACK 16
+struct nc_scratch { /* working memory that is too large for the target's stack */
+	struct nc_row row, initial, saved[NC_ROW_STACK];
+	uint64_t expr_stack[64];
+	char text[4096];
+};
+
+struct nc_ctx {
+	uint32_t busy;   /* a hook is running in this context: a signal handler must use `nested` */
+	uint32_t thread; /* index of its nc_thread */
+	bool is_primary;
+	uint8_t exit_rounds;
+
+	/* remembered stack, outermost frame first */
+	uint32_t frame_count, frame_cap;
+	struct nc_frame *frames;
+	struct nc_check *checks;
+	struct nc_fresh *fresh;
+	uint32_t root;                     /* fixed node the remembered stack hangs on */
+	uint32_t unload_count;             /* nc.unload_count when it was taken */
+	uint64_t range_start, range_bytes; /* stack it lies on */
+	struct nc_range ranges[NC_RANGES];
+
+	/* sites */
+	struct nc_site_slot *slots;
+	uint32_t slot_lg, slot_used;
+	uint32_t cohort_next, cohort_end; /* rest of the chunk taken from the region */
+	uint32_t node_next, node_end;
+
+	/* counting */
+	int64_t unflushed_bytes; /* not yet in live_shared_bytes */
+	void *last_block;        /* the block allocated last, for `temporary` */
+
+	struct nc_thread *shared;
+	struct nc_ctx *nested;
+	struct nc_scratch *scratch;
+	uint32_t nest_level;
+};
+
+extern __thread struct nc_ctx *nc_tls __attribute__((tls_model("initial-exec")));
+
+/*
+ * nc_enter - the context for an event of this thread, marked busy; NULL if the event
+ * cannot be counted (the cause is then counted).  Leave with nc_leave.
+ */
+NC_NOINLINE struct nc_ctx *nc_enter_slow(void);
+NC_INLINE struct nc_ctx *nc_enter(void)
+{
+	struct nc_ctx *t = nc_tls;
+	if (NC_UNLIKELY(!t || t->busy))
+		return nc_enter_slow();
+	t->busy = 1;
+	__asm__ volatile("" ::: "memory");
+	return t;
+}
+NC_INLINE void nc_leave(struct nc_ctx *t)
+{
+	__asm__ volatile("" ::: "memory");
+	t->busy = 0;
+}
+void nc_thread_init(void); /* once per process: the key whose destructor ends threads */
+/* In a child of fork: this thread's context under a new number, made if needed; NULL if refused. */
+struct nc_ctx *nc_thread_forked(void);
+bool nc_frames_grow(struct nc_ctx *t); /* double the remembered stack; false at the limit */
+
+/* ---- unwinding ------------------------------------------------------------------ */
+
+/* Where the call of a hook came from: the frame of the hook's caller. */
+struct nc_origin {
+	uint64_t pc, sp, rbp;
+};
+#define NC_ORIGIN()                                                            \
+	({                                                                     \
+		const uint64_t *nc_fp = __builtin_frame_address(0);            \
+		(struct nc_origin){nc_fp[1], (uint64_t)(nc_fp + 2), nc_fp[0]}; \
+	})
+
+/* nc_capture - the path node of the stack at `at`; NC_NONE if there is no room for it. */
+uint32_t nc_capture(struct nc_ctx *t, const struct nc_origin *at);
+/* The same with every register tracked; for frames whose rule is not a simple one. Fills t->fresh. */
+struct nc_unwound {
+	uint32_t frame_count;
+	uint32_t root;
+};
+struct nc_unwound nc_unwind_full(struct nc_ctx *t, const struct nc_origin *at);
+
+/* How the step from one return address works, in 16 bytes. */
+enum nc_step {
+	NC_STEP_RSP,     /* CFA = rsp + cfa_offset */
+	NC_STEP_RBP,     /* CFA = rbp + cfa_offset */
+	NC_STEP_DEREF,   /* CFA = *(rbp + cfa_offset): a realigned stack */
+	NC_STEP_END,     /* outermost frame */
+	NC_STEP_SIGNAL,  /* the kernel's frame under a signal handler */
+	NC_STEP_NONE,    /* no CFI: the frame pointer is all there is */
+	NC_STEP_COMPLEX, /* needs nc_unwind_full */
+};
+enum nc_rbp_at {
+	NC_RBP_SAME,
+	NC_RBP_CFA /* at CFA + rbp_offset */,
+	NC_RBP_RBP /* at rbp + rbp_offset */
+};
+struct nc_rule {
+	uint8_t step, rbp_at;
+	uint16_t module;
+	int32_t cfa_offset, rbp_offset;
+};
+struct nc_rule nc_rule_get(struct nc_ctx *t, uint64_t pc);
+void nc_rules_purge(uint64_t start_va, uint64_t end_va);
+bool nc_rules_init(void);
+
+/* nc_cfi_row - the row for a code address; the result is in s->row. */
+enum nc_cfi_result {
+	NC_CFI_FOUND,
+	NC_CFI_ABSENT,
+	NC_CFI_SIGNAL
+};
+struct nc_code_range {
+	uint64_t start, end;
+};
+enum nc_cfi_result nc_cfi_row(struct nc_scratch *s, const void *eh_frame_hdr, uint64_t va,
+			      struct nc_code_range *function_out);
+
+/* The stack that holds sp: sets t->range_*; forgets the remembered stack. */
+void nc_range_switch(struct nc_ctx *t, uint64_t sp);
+
+/* nc_module_at - module of a code address and its .eh_frame_hdr (NULL if it has none); 0 if in none. */
+uint32_t nc_module_at(struct nc_ctx *t, uint64_t va, const void **eh_frame_hdr_out);
+/* After code may have been unloaded. */
+void nc_modules_recheck(void);
+void nc_modules_forked(void);
+
+/* ---- tree and counters ------------------------------------------------------------- */
+
+/* nc_child - the child of a node with this key, made if needed; NC_NONE if there is no room. */
+uint32_t nc_child(struct nc_ctx *t, uint32_t parent, uint64_t key);
+/* nc_site - site of (path, api, size); goes to the mixed site if the path has too many sizes. */
+uint32_t nc_site(struct nc_ctx *t, uint32_t path, enum nc_api api, uint64_t size_bytes);
+
+/* nc_slot - where the live map keeps the cohort of a block; NULL if there is none (and none may be made). */
+#define NC_MAP_ROOT_LG 11
+#define NC_MAP_MID_LG  12
+#define NC_MAP_LEAF_LG 20
+extern uint32_t **nc_live_root[1u << NC_MAP_ROOT_LG];
+NC_NOINLINE uint32_t *nc_slot_make(const void *block);
+NC_INLINE uint32_t *nc_slot_find(const void *block)
+{
+	uint64_t va = (uint64_t)block;
+	if (NC_UNLIKELY(va >> 47))
+		return NULL;
+	uint32_t **mid = nc_live_root[va >> 36];
+	if (NC_UNLIKELY(!mid))
+		return NULL;
+	uint32_t *leaf = mid[(va >> 24) & ((1u << NC_MAP_MID_LG) - 1)];
+	if (NC_UNLIKELY(!leaf))
+		return NULL;
+	return &leaf[(va >> 4) & ((1u << NC_MAP_LEAF_LG) - 1)];
+}
+/* Calls fn for every slot that is not 0. */
+void nc_slots_each(void (*fn)(uint32_t *slot, uint64_t block_va, void *arg), void *arg);
+
+/*
+ * nc_born - count a new block.  nc_take - take a block out of the live map before it is
+ * released; nc_died - count its death; nc_untake - it was not released after all.
+ */
+struct nc_taken {
+	uint32_t cohort; /* 0: the block is not ours */
+	uint64_t size_bytes;
+};
+void nc_born(void *block, size_t size_bytes, enum nc_api api, const struct nc_origin *at);
+struct nc_taken nc_take(void *block);
+void nc_died(const void *block, struct nc_taken taken);
+void nc_untake(void *block, struct nc_taken taken);
+void nc_freed(void *block); /* nc_take and nc_died in one */
+void nc_flush_live(struct nc_ctx *t);
+
+/* ---- the real allocator ----------------------------------------------------------------- */
+
+struct nc_real {
+	void *(*malloc)(size_t);
+	void *(*calloc)(size_t, size_t);
+	void *(*realloc)(void *, size_t);
+	void (*free)(void *);
+	int (*posix_memalign)(void **, size_t, size_t);
+	void *(*aligned_alloc)(size_t, size_t);
+	void *(*memalign)(size_t, size_t);
+	void *(*valloc)(size_t);
+	void *(*pvalloc)(size_t);
+	void (*free_sized)(void *, size_t);
+	void (*free_aligned_sized)(void *, size_t, size_t);
+	size_t (*malloc_usable_size)(void *);
+	int (*dlclose)(void *);
+	size_t round_mask; /* 15 if the allocator may place small blocks 8 bytes apart, else 0 */
+};
+extern struct nc_real nc_real;
+/* Is this block from the pool that serves calls made while the real functions are looked up? */
+bool nc_is_boot_block(const void *block);
+size_t nc_boot_block_bytes(const void *block);
+void nc_real_resolve(void);
+
+/* ---- fork ----------------------------------------------------------------------------------- */
+
+/* nc_fork_copy - fill the child's new, mapped region from the parent's, then let go of that. */
+bool nc_fork_copy(const struct nc_global *parent);
+/* nc_fork_release - unmap the parent's region. */
+void nc_fork_release(const struct nc_global *parent);
+
+#endif

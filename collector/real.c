@@ -1,0 +1,204 @@
+/*
+ * The functions behind the hooks: the next definition after ours in the target's
+ * search order, libc's or that of an allocator library.
+ *
+ * dlsym may itself allocate.  Calls that arrive while it runs are served from a
+ * small static pool whose blocks are never given back; the hooks recognise them.
+ */
+#include "config.h"
+
+#include "collector/nc.h"
+
+#include <dlfcn.h>
+#include <string.h>
+
+#define BOOT_POOL_BYTES   (64u << 10)
+#define BOOT_HEADER_BYTES 16u
+
+static void *boot_malloc(size_t bytes);
+static void *boot_calloc(size_t count, size_t bytes);
+static void *boot_realloc(void *block, size_t bytes);
+static void boot_free(void *block);
+static int boot_posix_memalign(void **out, size_t align_bytes, size_t bytes);
+static void *boot_memalign(size_t align_bytes, size_t bytes);
+static void *boot_valloc(size_t bytes);
+static void boot_free_sized(void *block, size_t bytes);
+static void boot_free_aligned_sized(void *block, size_t align_bytes, size_t bytes);
+static size_t boot_usable_size(void *block);
+static int boot_dlclose(void *handle);
+
+/* Mutable: each entry is replaced once by the real function, before the target has threads. */
+struct nc_real nc_real = {
+	.malloc = boot_malloc,
+	.calloc = boot_calloc,
+	.realloc = boot_realloc,
+	.free = boot_free,
+	.posix_memalign = boot_posix_memalign,
+	.aligned_alloc = boot_memalign,
+	.memalign = boot_memalign,
+	.valloc = boot_valloc,
+	.pvalloc = boot_valloc,
+	.free_sized = boot_free_sized,
+	.free_aligned_sized = boot_free_aligned_sized,
+	.malloc_usable_size = boot_usable_size,
+	.dlclose = boot_dlclose,
+};
+
+/* The pool; used only while the one thread of a starting program is inside dlsym. */
+static uint8_t pool[BOOT_POOL_BYTES] __attribute__((aligned(16)));
+static size_t pool_used_bytes;
+/* Volatile: dlsym is declared never to call back into this file, but it may. */
+static volatile bool is_resolving;
+
+bool nc_is_boot_block(const void *block)
+{
+	return (uintptr_t)block - (uintptr_t)pool < BOOT_POOL_BYTES;
+}
+
+size_t nc_boot_block_bytes(const void *block)
+{
+	size_t bytes;
+	memcpy(&bytes, (const uint8_t *)block - BOOT_HEADER_BYTES, sizeof bytes);
+	return bytes;
+}
+
+static void *pool_alloc(size_t align_bytes, size_t bytes)
+{
+	if (align_bytes < 16)
+		align_bytes = 16;
+	uintptr_t start = (uintptr_t)pool + pool_used_bytes + BOOT_HEADER_BYTES;
+	start = (start + align_bytes - 1) & ~(uintptr_t)(align_bytes - 1);
+	size_t offset = start - (uintptr_t)pool;
+	if (offset > BOOT_POOL_BYTES || bytes > BOOT_POOL_BYTES - offset)
+		return NULL;
+	memcpy(pool + offset - BOOT_HEADER_BYTES, &bytes, sizeof bytes);
+	pool_used_bytes = (offset + bytes + 15) & ~(size_t)15;
+	return pool + offset;
+}
+
+static void resolve(void *slot, const char *name)
+{
+	void *found = dlsym(RTLD_NEXT, name);
+	if (found)
+		memcpy(slot, &found, sizeof found);
+}
+
+/*
+ * glibc places every block on a multiple of 16; other allocators place requests
+ * of 8 bytes 8 bytes apart, where two would share a slot of the live map.
+ */
+static size_t round_mask_of(void *real_malloc)
+{
+	void *libc_malloc = dlsym(RTLD_NEXT, "__libc_malloc");
+	return real_malloc == libc_malloc ? 0 : 15;
+}
+
+void nc_real_resolve(void)
+{
+	if (is_resolving || nc_real.malloc != boot_malloc)
+		return;
+	is_resolving = true;
+	struct nc_real found = nc_real;
+	resolve(&found.malloc, "malloc");
+	resolve(&found.calloc, "calloc");
+	resolve(&found.realloc, "realloc");
+	resolve(&found.free, "free");
+	resolve(&found.posix_memalign, "posix_memalign");
+	resolve(&found.aligned_alloc, "aligned_alloc");
+	resolve(&found.memalign, "memalign");
+	resolve(&found.valloc, "valloc");
+	resolve(&found.pvalloc, "pvalloc");
+	resolve(&found.free_sized, "free_sized");
+	resolve(&found.free_aligned_sized, "free_aligned_sized");
+	resolve(&found.malloc_usable_size, "malloc_usable_size");
+	resolve(&found.dlclose, "dlclose");
+	found.round_mask = round_mask_of((void *)found.malloc);
+	nc_real = found;
+	is_resolving = false;
+}
+
+/* True once the entry no longer points at the function that asks. */
+static bool is_resolved(void)
+{
+	nc_real_resolve();
+	return nc_real.malloc != boot_malloc;
+}
+
+static void *boot_malloc(size_t bytes)
+{
+	return is_resolved() ? nc_real.malloc(bytes) : pool_alloc(16, bytes);
+}
+
+static void *boot_calloc(size_t count, size_t bytes)
+{
+	if (is_resolved())
+		return nc_real.calloc(count, bytes);
+	size_t total;
+	/* The pool is zeroed and its blocks are used once. */
+	return __builtin_mul_overflow(count, bytes, &total) ? NULL : pool_alloc(16, total);
+}
+
+static void *boot_realloc(void *block, size_t bytes)
+{
+	if (is_resolved())
+		return nc_real.realloc(block, bytes);
+	void *moved = pool_alloc(16, bytes);
+	if (moved && block) {
+		size_t old_bytes = nc_boot_block_bytes(block);
+		memcpy(moved, block, old_bytes < bytes ? old_bytes : bytes);
+	}
+	return moved;
+}
+
+static void boot_free(void *block)
+{
+	if (!nc_is_boot_block(block) && is_resolved())
+		nc_real.free(block);
+}
+
+static int boot_posix_memalign(void **out, size_t align_bytes, size_t bytes)
+{
+	if (is_resolved())
+		return nc_real.posix_memalign(out, align_bytes, bytes);
+	void *block = pool_alloc(align_bytes, bytes);
+	if (block)
+		*out = block;
+	return block ? 0 : 12; /* ENOMEM */
+}
+
+static void *boot_memalign(size_t align_bytes, size_t bytes)
+{
+	return is_resolved() ? nc_real.memalign(align_bytes, bytes)
+			     : pool_alloc(align_bytes, bytes);
+}
+
+static void *boot_valloc(size_t bytes)
+{
+	return is_resolved() ? nc_real.valloc(bytes) : pool_alloc(NC_PAGE_BYTES, bytes);
+}
+
+/* Also what stays in place where libc has no such function (before C23). */
+static void boot_free_sized(void *block, size_t bytes)
+{
+	(void)bytes;
+	if (!nc_is_boot_block(block) && is_resolved())
+		nc_real.free(block);
+}
+
+static void boot_free_aligned_sized(void *block, size_t align_bytes, size_t bytes)
+{
+	(void)align_bytes;
+	boot_free_sized(block, bytes);
+}
+
+static size_t boot_usable_size(void *block)
+{
+	return is_resolved() && nc_real.malloc_usable_size != boot_usable_size
+		       ? nc_real.malloc_usable_size(block)
+		       : 0;
+}
+
+static int boot_dlclose(void *handle)
+{
+	return is_resolved() && nc_real.dlclose != boot_dlclose ? nc_real.dlclose(handle) : -1;
+}

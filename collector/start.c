@@ -1,0 +1,261 @@
+/*
+ * The first event: meet the recorder and map the region.
+ *
+ * Bounded in time, without libc, and without trace: both descriptors are closed
+ * before the hook returns.  If anything fails, the collector stays inert.  Runs again in
+ * a child of fork, where the kernel has wiped the gate (see fork.c).
+ */
+#include "config.h"
+
+#include "collector/nc.h"
+#include "collector/sys.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MEET_WAIT_MS 5000
+#ifndef MADV_WIPEONFORK
+#define MADV_WIPEONFORK 18
+#endif
+#define BATCH_BYTES (64u << 10)
+
+struct nc_gate nc_gate __attribute__((aligned(NC_PAGE_BYTES)));
+
+/* ---- the socket -------------------------------------------------------------------- */
+
+static const char *socket_path(void)
+{
+	static const char name[] = "NEAP_SOCKET=";
+	for (char **e = environ; e && *e; e++)
+		if (!strncmp(*e, name, sizeof name - 1))
+			return *e + sizeof name - 1;
+	return NULL;
+}
+
+static bool wait_for(long fd, short events)
+{
+	struct pollfd p = {.fd = (int)fd, .events = events};
+	long n;
+	do
+		n = nc_syscall3(SYS_poll, (long)&p, 1, MEET_WAIT_MS);
+	while (n == -4); /* EINTR */
+	return n == 1;
+}
+
+static long connect_to(const char *path)
+{
+	struct sockaddr_un addr = {.sun_family = AF_UNIX};
+	size_t bytes = strlen(path);
+	if (bytes >= sizeof addr.sun_path)
+		return -1;
+	memcpy(addr.sun_path, path, bytes);
+	long fd = nc_syscall3(SYS_socket, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (nc_sys_failed(fd))
+		return -1;
+	/* A full backlog answers EAGAIN at once: try for a while. */
+	for (int i = 0; i < MEET_WAIT_MS / 10; i++) {
+		long ret = nc_syscall3(SYS_connect, fd, (long)&addr, sizeof addr);
+		if (ret == 0)
+			return fd;
+		if (ret != -11 && ret != -4)
+			break;
+		struct timespec nap = {0, 10000000};
+		nc_syscall3(SYS_nanosleep, (long)&nap, 0, 0);
+	}
+	nc_syscall3(SYS_close, fd, 0, 0);
+	return -1;
+}
+
+static bool send_hello(long fd, bool is_forked)
+{
+	struct nc_hello hello = {
+		.magic = NC_HELLO_MAGIC,
+		.version = NC_VERSION,
+		.pid = nc_getpid(),
+		.ppid = (uint32_t)nc_syscall3(SYS_getppid, 0, 0, 0),
+		.is_forked = is_forked,
+	};
+	return nc_syscall6(SYS_sendto, fd, (long)&hello, sizeof hello, MSG_NOSIGNAL, 0, 0) ==
+	       (long)sizeof hello;
+}
+
+/* The descriptor of the region; -1 if the recorder declined or is gone. */
+static long receive_region(long fd)
+{
+	struct nc_welcome welcome = {0};
+	union {
+		struct cmsghdr head;
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} control;
+	memset(&control, 0, sizeof control);
+	struct iovec iov = {&welcome, sizeof welcome};
+	struct msghdr msg = {.msg_iov = &iov,
+			     .msg_iovlen = 1,
+			     .msg_control = &control,
+			     .msg_controllen = sizeof control};
+	if (!wait_for(fd, POLLIN) ||
+	    nc_syscall3(SYS_recvmsg, fd, (long)&msg, MSG_CMSG_CLOEXEC) != (long)sizeof welcome)
+		return -1;
+	struct cmsghdr *head = CMSG_FIRSTHDR(&msg);
+	if (!head || head->cmsg_level != SOL_SOCKET || head->cmsg_type != SCM_RIGHTS)
+		return -1;
+	int region;
+	memcpy(&region, CMSG_DATA(head), sizeof region);
+	if (welcome.magic == NC_HELLO_MAGIC && welcome.version == NC_VERSION && welcome.accepted)
+		return region;
+	nc_syscall3(SYS_close, region, 0, 0);
+	return -1;
+}
+
+static long meet_recorder(bool is_forked)
+{
+	const char *path = socket_path();
+	long fd = path ? connect_to(path) : -1;
+	if (fd < 0)
+		return -1;
+	long region = send_hello(fd, is_forked) ? receive_region(fd) : -1;
+	nc_syscall3(SYS_close, fd, 0, 0);
+	return region;
+}
+
+/* ---- the region ---------------------------------------------------------------------- */
+
+static void *map_shared(long fd, uint64_t offset, size_t bytes)
+{
+	long p = nc_syscall6(SYS_mmap, 0, (long)bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
+			     (long)offset);
+	return nc_sys_failed(p) ? NULL : (void *)p;
+}
+
+static bool header_is_ours(const struct nc_header *h)
+{
+	static const uint32_t entry_bytes[NC_SEC_COUNT] = {
+		sizeof(struct nc_node),   sizeof(struct nc_cohort), 1,
+		sizeof(struct nc_thread), sizeof(struct nc_module),
+	};
+	for (int s = 0; s < NC_SEC_COUNT; s++)
+		if (h->sections[s].entry_bytes != entry_bytes[s])
+			return false;
+	return h->magic == NC_REGION_MAGIC && h->version == NC_VERSION;
+}
+
+/* Header and first chunk of every section, into nc. */
+static bool map_region(long fd)
+{
+	struct nc_header *h = map_shared(fd, 0, NC_PAGE_BYTES);
+	if (!h || !header_is_ours(h))
+		return false;
+	const struct nc_section *s = h->sections;
+	nc.nodes[0] =
+		map_shared(fd, s[NC_SEC_NODES].offset, sizeof(struct nc_node) << NC_NODES_CHUNK_LG);
+	nc.cohorts[0] = map_shared(fd, s[NC_SEC_COHORTS].offset,
+				   sizeof(struct nc_cohort) << NC_COHORTS_CHUNK_LG);
+	nc.dirty = map_shared(fd, s[NC_SEC_DIRTY].offset, NC_DIRTY_MAX);
+	nc.threads[0] = map_shared(fd, s[NC_SEC_THREADS].offset,
+				   sizeof(struct nc_thread) << NC_THREADS_CHUNK_LG);
+	nc.modules[0] = map_shared(fd, s[NC_SEC_MODULES].offset,
+				   sizeof(struct nc_module) << NC_MODULES_CHUNK_LG);
+	nc.header = h;
+	return nc.nodes[0] && nc.cohorts[0] && nc.dirty && nc.threads[0] && nc.modules[0];
+}
+
+static void read_exit_range(struct nc_header *h)
+{
+	void *exit_function = dlsym(RTLD_DEFAULT, "exit");
+	struct dl_find_object found;
+	struct nc_scratch *scratch = nc_map(sizeof *scratch);
+	struct nc_code_range range;
+	if (exit_function && scratch && _dl_find_object(exit_function, &found) == 0 &&
+	    found.dlfo_eh_frame &&
+	    nc_cfi_row(scratch, found.dlfo_eh_frame, (uint64_t)exit_function, &range) ==
+		    NC_CFI_FOUND) {
+		h->exit_start_va = range.start;
+		h->exit_end_va = range.end;
+	}
+	nc_unmap(scratch, sizeof *scratch);
+}
+
+static void fill_header(bool is_forked)
+{
+	struct nc_header *h = nc.header;
+	h->pid = nc_getpid();
+	h->ppid = (uint32_t)nc_syscall3(SYS_getppid, 0, 0, 0);
+	h->is_forked = is_forked;
+	h->live_map_root_va = (uint64_t)nc_live_root;
+	h->live_map_lg[0] = NC_MAP_ROOT_LG;
+	h->live_map_lg[1] = NC_MAP_MID_LG;
+	h->live_map_lg[2] = NC_MAP_LEAF_LG;
+	h->batch_bytes = BATCH_BYTES;
+	h->epoch_primary = 1;
+	long n = nc_syscall3(SYS_readlink, (long)"/proc/self/exe", (long)h->exe_path,
+			     sizeof h->exe_path - 1);
+	h->exe_path[nc_sys_failed(n) ? 0 : n] = 0;
+	read_exit_range(h);
+	/* Index 0 means none; the fixed nodes and a whole group of cohorts are set aside. */
+	h->used_count[NC_SEC_NODES] = NC_NODE_FIRST_FREE;
+	h->used_count[NC_SEC_COHORTS] = NC_DIRTY_COHORTS;
+	h->used_count[NC_SEC_THREADS] = 1;
+	h->used_count[NC_SEC_MODULES] = 1;
+}
+
+static bool begin_region(long fd, const struct nc_global *parent)
+{
+	bool ok = map_region(fd);
+	nc_syscall3(SYS_close, fd, 0, 0);
+	if (!ok || !nc_rules_init())
+		return false;
+	nc_thread_init();
+	fill_header(parent != NULL);
+	if (parent && !nc_fork_copy(parent))
+		return false;
+	struct timespec now;
+	nc_syscall3(SYS_clock_gettime, CLOCK_MONOTONIC, (long)&now, 0);
+	__atomic_store_n(&nc.header->start_ns,
+			 (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec,
+			 __ATOMIC_RELEASE);
+	return true;
+}
+
+static bool begin(bool is_forked)
+{
+	/* Static, because it is large; only a child of fork uses it. */
+	static struct nc_global parent;
+	if (is_forked) {
+		parent = nc;
+		memset(&nc, 0, sizeof nc);
+	}
+	long fd = meet_recorder(is_forked);
+	if (fd >= 0)
+		return begin_region(fd, is_forked ? &parent : NULL);
+	if (is_forked)
+		nc_fork_release(&parent);
+	return false;
+}
+
+bool nc_start(void)
+{
+	uint32_t expected = NC_OFF;
+	if (!__atomic_compare_exchange_n(&nc_gate.state, &expected, NC_STARTING, false,
+					 __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+		return expected == NC_ON;
+	nc_real_resolve();
+	bool is_forked = nc.header != NULL;
+	/* Before anything can fork: a child must find the gate closed. */
+	nc_syscall3(SYS_madvise, (long)&nc_gate, NC_PAGE_BYTES, MADV_WIPEONFORK);
+	bool ok = begin(is_forked);
+	__atomic_store_n(&nc_gate.state, ok ? NC_ON : NC_INERT, __ATOMIC_RELEASE);
+	return ok;
+}
+
+/* The first event is usually earlier; programs that never allocate are recorded too. */
+__attribute__((constructor)) static void start_at_load(void)
+{
+	nc_is_on();
+}

@@ -1,0 +1,222 @@
+/*
+ * The private tables of a thread.
+ *
+ * Made at the thread's first allocation, freed by the destructor of a thread-specific
+ * key in its last round, so that what other destructors allocate is still counted.
+ * A signal handler that interrupts a hook gets a context of its own (`nested`): then
+ * no table is ever used by two activities at once, and nothing has to be dropped.
+ */
+#include "config.h"
+
+#include "collector/nc.h"
+#include "collector/sys.h"
+
+#include <limits.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/prctl.h>
+
+#define FIRST_FRAMES  256u
+#define FIRST_SLOT_LG 8u
+#define MAX_NEST      2u
+
+__thread struct nc_ctx *nc_tls __attribute__((tls_model("initial-exec")));
+
+/* Set once at start. */
+static pthread_key_t end_key;
+static bool has_end_key;
+
+static void frames_free(struct nc_ctx *t)
+{
+	nc_unmap(t->frames, sizeof *t->frames * t->frame_cap);
+	nc_unmap(t->checks, sizeof *t->checks * NC_FRAME_CHECKS * t->frame_cap);
+	nc_unmap(t->fresh, sizeof *t->fresh * t->frame_cap);
+}
+
+bool nc_frames_grow(struct nc_ctx *t)
+{
+	uint32_t cap = t->frame_cap ? t->frame_cap * 4 : FIRST_FRAMES;
+	if (cap > NC_MAX_FRAMES)
+		return false;
+	struct nc_ctx bigger = {
+		.frame_cap = cap,
+		.frames = nc_map(sizeof *t->frames * cap),
+		.checks = nc_map(sizeof *t->checks * NC_FRAME_CHECKS * cap),
+		.fresh = nc_map(sizeof *t->fresh * cap),
+	};
+	if (!bigger.frames || !bigger.checks || !bigger.fresh) {
+		frames_free(&bigger);
+		return false;
+	}
+	if (t->frame_cap) {
+		memcpy(bigger.frames, t->frames, sizeof *t->frames * t->frame_cap);
+		memcpy(bigger.checks, t->checks,
+		       sizeof *t->checks * NC_FRAME_CHECKS * t->frame_cap);
+		memcpy(bigger.fresh, t->fresh, sizeof *t->fresh * t->frame_cap);
+		frames_free(t);
+	}
+	t->frames = bigger.frames;
+	t->checks = bigger.checks;
+	t->fresh = bigger.fresh;
+	t->frame_cap = cap;
+	return true;
+}
+
+/* Enter the thread in the region under a number of its own. */
+static bool thread_register(struct nc_ctx *t)
+{
+	uint32_t id = nc_region_take(NC_SEC_THREADS, 1);
+	if (!id)
+		return false;
+	struct nc_thread *shared = nc_thread(id);
+	shared->tid = nc_gettid();
+	shared->start_interval = __atomic_load_n(&nc.header->interval, __ATOMIC_RELAXED);
+	nc_syscall3(SYS_prctl, PR_GET_NAME, (long)shared->name, 0);
+	__atomic_store_n(&shared->flags, NC_THREAD_USED | (t->nest_level ? NC_THREAD_NESTED : 0),
+			 __ATOMIC_RELEASE);
+	t->thread = id;
+	t->shared = shared;
+	return true;
+}
+
+/* The first context of the process keeps its live total exact; all others batch. */
+static void choose_batching(struct nc_ctx *t)
+{
+	t->is_primary = !__atomic_exchange_n(&nc.primary_is_set, 1, __ATOMIC_ACQ_REL);
+	if (t->is_primary)
+		return;
+	uint32_t now = __atomic_add_fetch(&nc.batching_now, 1, __ATOMIC_RELAXED);
+	uint32_t *most = &nc.header->batching_threads;
+	uint32_t seen = __atomic_load_n(most, __ATOMIC_RELAXED);
+	while (seen < now && !__atomic_compare_exchange_n(most, &seen, now, true, __ATOMIC_RELAXED,
+							  __ATOMIC_RELAXED))
+		;
+}
+
+static void ctx_free(struct nc_ctx *t)
+{
+	if (!t)
+		return;
+	frames_free(t);
+	nc_unmap(t->slots, sizeof *t->slots << t->slot_lg);
+	nc_unmap(t->scratch, sizeof *t->scratch);
+	nc_unmap(t, sizeof *t);
+}
+
+static struct nc_ctx *ctx_new(uint32_t nest_level)
+{
+	struct nc_ctx *t = nc_map(sizeof *t);
+	if (!t)
+		return NULL;
+	t->busy = 1;
+	t->nest_level = nest_level;
+	t->slot_lg = FIRST_SLOT_LG;
+	t->slots = nc_map(sizeof *t->slots << t->slot_lg);
+	t->scratch = nc_map(sizeof *t->scratch);
+	t->root = NC_NODE_ROOT;
+	if (!t->slots || !t->scratch || !nc_frames_grow(t) || !thread_register(t)) {
+		ctx_free(t);
+		return NULL;
+	}
+	choose_batching(t);
+	return t;
+}
+
+static void thread_end_mark(struct nc_ctx *t)
+{
+	struct nc_thread *shared = t->shared;
+	nc_flush_live(t);
+	if (!t->is_primary)
+		__atomic_fetch_sub(&nc.batching_now, 1, __ATOMIC_RELAXED);
+	shared->end_interval = __atomic_load_n(&nc.header->interval, __ATOMIC_RELAXED);
+	nc_syscall3(SYS_prctl, PR_GET_NAME, (long)shared->name, 0);
+	__atomic_fetch_or(&shared->flags, NC_THREAD_ENDED, __ATOMIC_RELEASE);
+}
+
+/* Destructor of end_key: waits for the last round, then lets go of everything. */
+static void thread_end(void *arg)
+{
+	struct nc_ctx *t = arg;
+	if (!nc_is_on() || t != nc_tls)
+		return;
+	if (++t->exit_rounds < PTHREAD_DESTRUCTOR_ITERATIONS) {
+		pthread_setspecific(end_key, t);
+		return;
+	}
+	nc_tls = NULL;
+	__asm__ volatile("" ::: "memory");
+	if (t->nested) {
+		thread_end_mark(t->nested);
+		ctx_free(t->nested);
+	}
+	thread_end_mark(t);
+	ctx_free(t);
+}
+
+void nc_thread_init(void)
+{
+	if (!has_end_key)
+		has_end_key = pthread_key_create(&end_key, thread_end) == 0;
+}
+
+static struct nc_ctx *first_ctx(void)
+{
+	struct nc_ctx *t = ctx_new(0);
+	if (!t)
+		return NULL;
+	nc_tls = t; /* busy: whatever the next call allocates goes to a nested context */
+	if (has_end_key)
+		pthread_setspecific(end_key, t);
+	return t;
+}
+
+struct nc_ctx *nc_enter_slow(void)
+{
+	struct nc_ctx *t = nc_tls;
+	if (!t) {
+		t = first_ctx();
+		if (!t)
+			nc_drop(NC_DROP_THREADS);
+		return t; /* made busy */
+	}
+	while (t && t->busy && t->nest_level < MAX_NEST) {
+		if (!t->nested)
+			t->nested = ctx_new(t->nest_level + 1);
+		else if (!t->nested->busy)
+			t->nested->busy = 1;
+		else {
+			t = t->nested;
+			continue;
+		}
+		return t->nested;
+	}
+	nc_drop(NC_DROP_REENTRY);
+	return NULL;
+}
+
+struct nc_ctx *nc_thread_forked(void)
+{
+	struct nc_ctx *t = nc_tls;
+	nc.primary_is_set = 0;
+	nc.batching_now = 0;
+	if (!t) {
+		t = first_ctx();
+		if (t)
+			nc_leave(t);
+		return t;
+	}
+	/* Numbers of the parent's region mean nothing here.  Other threads' tables stay unused. */
+	t->nested = NULL;
+	t->cohort_next = t->cohort_end = 0;
+	t->node_next = t->node_end = 0;
+	t->unflushed_bytes = 0;
+	t->frame_count = 0;
+	memset(t->slots, 0, sizeof *t->slots << t->slot_lg);
+	t->slot_used = 0;
+	if (!thread_register(t)) {
+		nc_tls = NULL;
+		return NULL;
+	}
+	choose_batching(t);
+	return t;
+}
