@@ -30,13 +30,27 @@ struct nc_gate nc_gate __attribute__((aligned(NC_PAGE_BYTES)));
 
 /* ---- the socket -------------------------------------------------------------------- */
 
+extern void *__libc_stack_end; /* ld.so: where the kernel put argc, argv and the environment */
+
+/*
+ * The path of the recorder's socket, from the environment the process was started with:
+ * `environ` is not set yet when preinit functions run, and programs overwrite the original
+ * to change their title, so it is read once and kept for children of fork.
+ */
 static const char *socket_path(void)
 {
+	static char path[sizeof(((struct sockaddr_un *)0)->sun_path)];
 	static const char name[] = "NEAP_SOCKET=";
-	for (char **e = environ; e && *e; e++)
-		if (!strncmp(*e, name, sizeof name - 1))
-			return *e + sizeof name - 1;
-	return NULL;
+	if (path[0] || !__libc_stack_end)
+		return path;
+	long argc = *(long *)__libc_stack_end;
+	char **env = (char **)__libc_stack_end + 1 + argc + 1;
+	for (; *env; env++) {
+		const char *value = *env + sizeof name - 1;
+		if (!strncmp(*env, name, sizeof name - 1) && strlen(value) < sizeof path)
+			memcpy(path, value, strlen(value));
+	}
+	return path;
 }
 
 static bool wait_for(long fd, short events)
@@ -52,10 +66,9 @@ static bool wait_for(long fd, short events)
 static long connect_to(const char *path)
 {
 	struct sockaddr_un addr = {.sun_family = AF_UNIX};
-	size_t bytes = strlen(path);
-	if (bytes >= sizeof addr.sun_path)
+	if (!path[0])
 		return -1;
-	memcpy(addr.sun_path, path, bytes);
+	memcpy(addr.sun_path, path, strlen(path));
 	long fd = nc_syscall3(SYS_socket, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (nc_sys_failed(fd))
 		return -1;
@@ -117,7 +130,7 @@ static long receive_region(long fd)
 static long meet_recorder(bool is_forked)
 {
 	const char *path = socket_path();
-	long fd = path ? connect_to(path) : -1;
+	long fd = connect_to(path);
 	if (fd < 0)
 		return -1;
 	long region = send_hello(fd, is_forked) ? receive_region(fd) : -1;
