@@ -38,6 +38,21 @@ static size_t bare_length(const char *s)
 	return n;
 }
 
+/* Demangled templates begin with their return type: where the name itself begins. */
+static size_t name_start(const char *s, size_t length)
+{
+	size_t start = 0, depth = 0;
+	for (size_t i = 0; i < length; i++) {
+		if (s[i] == '<' || s[i] == '(')
+			depth++;
+		else if ((s[i] == '>' || s[i] == ')') && depth)
+			depth--;
+		else if (s[i] == ' ' && !depth && !(i >= 8 && !strncmp(s + i - 8, "operator", 8)))
+			start = i + 1;
+	}
+	return start;
+}
+
 static void sum_add(struct truth_sum *to, const struct truth_sum *s)
 {
 	to->alloc_count += s->alloc_count;
@@ -90,7 +105,8 @@ static enum neap_err name_functions(struct truth *t, struct err *e)
 		return err_nomem(e, "function names");
 	for (size_t i = 0; i < count; i++) {
 		const char *name = s->funcs[i].name;
-		t->func_name[i] = strtab_add(&t->names, name, bare_length(name));
+		size_t length = bare_length(name), start = name_start(name, length);
+		t->func_name[i] = strtab_add(&t->names, name + start, length - start);
 		if (t->func_name[i] == UINT32_MAX)
 			return err_nomem(e, "function names");
 	}

@@ -2,9 +2,14 @@
 #
 #   stress_tests += tests/stress/NAME
 #   tests_stress_NAME_SOURCES = tests/stress/NAME.c ...
-stress_tests =
+stress_tests = \
+	tests/stress/counters
 check_PROGRAMS += $(stress_tests)
 TESTS += $(stress_tests)
+
+# The counting parts of the collector, included as sources.
+tests_stress_counters_SOURCES = tests/stress/counters.c
+tests_stress_counters_CFLAGS = $(AM_CFLAGS) -pthread
 
 # Programs that are hard on a profiler and know what they allocate; recorded by
 # tests/integration/stress.sh and sigkill.sh.  Built like the programs of tests/targets.

@@ -14,13 +14,20 @@ target_programs = \
 	tests/targets/18-dlopen-dlclose \
 	tests/targets/21-tailcall-noreturn \
 	tests/targets/26-peak-between-snapshots \
-	tests/targets/33-libc-allocators
+	tests/targets/33-libc-allocators \
+	tests/targets/50-edge-sizes \
+	tests/targets/51-many-sizes \
+	tests/targets/52-frames \
+	tests/targets/54-stack-remap \
+	tests/targets/55-temporary \
+	tests/targets/57-exec-spawn
 target_plugins = \
 	tests/targets/plug18a.so \
 	tests/targets/plug18b.so
 target_cxx_programs = \
 	tests/targets/05-exceptions \
-	tests/targets/17-early-late
+	tests/targets/17-early-late \
+	tests/targets/56-inline
 
 check_DATA = $(target_programs) $(target_plugins)
 if HAVE_CXX
@@ -58,6 +65,20 @@ tests/targets/26-peak-between-snapshots: $(target_dir)/26-peak-between-snapshots
 	$(target_cc) -o $@ $(target_dir)/26-peak-between-snapshots.c
 tests/targets/33-libc-allocators: $(target_dir)/33-libc-allocators.c
 	$(target_cc) -o $@ $(target_dir)/33-libc-allocators.c
+tests/targets/50-edge-sizes: $(target_dir)/50-edge-sizes.c
+	$(target_cc) -o $@ $(target_dir)/50-edge-sizes.c
+tests/targets/51-many-sizes: $(target_dir)/51-many-sizes.c
+	$(target_cc) -o $@ $(target_dir)/51-many-sizes.c
+tests/targets/52-frames: $(target_dir)/52-frames.c
+	$(target_cc) -o $@ $(target_dir)/52-frames.c
+tests/targets/54-stack-remap: $(target_dir)/54-stack-remap.c
+	$(target_cc) -o $@ $(target_dir)/54-stack-remap.c
+tests/targets/55-temporary: $(target_dir)/55-temporary.c
+	$(target_cc) -pthread -o $@ $(target_dir)/55-temporary.c
+tests/targets/57-exec-spawn: $(target_dir)/57-exec-spawn.c
+	$(target_cc) -o $@ $(target_dir)/57-exec-spawn.c
+tests/targets/56-inline: $(target_dir)/56-inline.cpp
+	$(target_cxx) -o $@ $(target_dir)/56-inline.cpp
 
 EXTRA_DIST += \
 	tests/targets/01-realloc-chain.c \
@@ -71,4 +92,11 @@ EXTRA_DIST += \
 	tests/targets/21-tailcall-noreturn.c \
 	tests/targets/26-peak-between-snapshots.c \
 	tests/targets/33-libc-allocators.c \
+	tests/targets/50-edge-sizes.c \
+	tests/targets/51-many-sizes.c \
+	tests/targets/52-frames.c \
+	tests/targets/54-stack-remap.c \
+	tests/targets/55-temporary.c \
+	tests/targets/57-exec-spawn.c \
+	tests/targets/56-inline.cpp \
 	tests/targets/plug18.inc.c
