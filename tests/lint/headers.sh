@@ -7,9 +7,9 @@ compiler=${CC:-gcc}
 need_command "${compiler%% *}"
 
 findings=0
-guard_of() { # src/base/err.h -> NEAP_BASE_ERR_H; the public header is NEAP_H
+guard_of() { # src/base/err.h -> NEAP_BASE_ERR_H; the public header, included as <neap/neap.h>, NEAP_NEAP_H
 	local name=${1#src/}
-	[ "$1" != collector/neap.h ] || name=h
+	[ "$1" != collector/neap.h ] || name=neap_h
 	name=${name//[\/.-]/_}
 	echo "NEAP_${name^^}"
 }
