@@ -33,7 +33,7 @@ tests/integration/rawlog.so: $(top_srcdir)/tests/integration/rawlog.c $(top_srcd
 	$(AM_V_CC)$(MKDIR_P) tests/integration && $(CC) -g -O2 -fPIC -shared -fno-builtin \
 		-o $@ $(top_srcdir)/tests/integration/rawlog.c
 tests/integration/words: $(top_srcdir)/tests/integration/words.cpp
-	$(AM_V_CXX)$(MKDIR_P) tests/integration && $(CXX) -g -O2 -w -o $@ \
+	$(AM_V_GEN)$(MKDIR_P) tests/integration && $(CXX) -g -O2 -w -o $@ \
 		$(top_srcdir)/tests/integration/words.cpp
 
 # All ten real programs; make check takes a few.  200 moments of death; make check takes 25.

@@ -37,7 +37,7 @@ CLEANFILES += $(target_programs) $(target_plugins) $(target_cxx_programs)
 
 target_dir = $(top_srcdir)/tests/targets
 target_cc = $(AM_V_CC)$(MKDIR_P) tests/targets && $(CC) -g -O2 -w
-target_cxx = $(AM_V_CXX)$(MKDIR_P) tests/targets && $(CXX) -g -O2 -w
+target_cxx = $(AM_V_GEN)$(MKDIR_P) tests/targets && $(CXX) -g -O2 -w
 
 tests/targets/01-realloc-chain: $(target_dir)/01-realloc-chain.c
 	$(target_cc) -o $@ $(target_dir)/01-realloc-chain.c
