@@ -143,6 +143,13 @@ void buf_str(struct buf *b, const char *s, size_t bytes)
 
 /* ---- readers ---------------------------------------------------------------- */
 
+/* A failed reader has nothing left, so a caller's loop over p < end stops too. */
+static void fail(struct reader *r)
+{
+	r->p = r->end;
+	r->has_failed = true;
+}
+
 struct reader reader_init(const void *data, size_t bytes)
 {
 	const uint8_t *p = data;
@@ -157,7 +164,7 @@ size_t reader_left(const struct reader *r)
 const uint8_t *reader_bytes(struct reader *r, size_t n)
 {
 	if (r->has_failed || n > (size_t)(r->end - r->p)) {
-		r->has_failed = true;
+		fail(r);
 		return NULL;
 	}
 	const uint8_t *at = r->p;
@@ -203,7 +210,7 @@ uint64_t reader_varint(struct reader *r)
 		if (byte < 0x80)
 			return v;
 	}
-	r->has_failed = true;
+	fail(r);
 	return 0;
 }
 
@@ -227,7 +234,7 @@ size_t reader_count(struct reader *r, size_t min_bytes)
 {
 	uint64_t n = reader_varint(r);
 	if (n > reader_left(r) / min_bytes) {
-		r->has_failed = true;
+		fail(r);
 		return 0;
 	}
 	return (size_t)n;

@@ -1,0 +1,589 @@
+/*
+ * The writer: tables into columns, columns into blocks, blocks into the file.
+ *
+ * Records wait in memory until profile_writer_flush or until enough have come
+ * together; then every table becomes one block, those that are referred to first, so
+ * that a reader that stops anywhere knows all ids it has met.
+ */
+#include "config.h"
+
+#include "src/profile/writer_priv.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#define FLUSH_BYTES      ((size_t)256 << 10) /* of all tables */
+#define FLUSH_SNAP_BYTES ((size_t)64 << 10)  /* of snapshots */
+
+static const char *text(const char *s)
+{
+	return s ? s : "";
+}
+
+static void put_text(struct buf *b, const char *s)
+{
+	buf_str(b, text(s), strlen(text(s)));
+}
+
+void writer_fail(struct profile_writer *w, enum neap_err code, const char *what)
+{
+	if (writer_has_failed(w))
+		return;
+	if (code == ERR_NOMEM)
+		err_nomem(&w->err, what);
+	else
+		err_set(&w->err, code, "cannot write '%s': %s", w->path, what);
+}
+
+/* The caller names something that was not added: better a clear end than a wrong file. */
+static bool is_known(struct profile_writer *w, uint32_t id, uint64_t count, const char *what)
+{
+	if (id && id <= count)
+		return true;
+	writer_fail(w, ERR_USAGE, what);
+	return false;
+}
+
+/* ---- file ------------------------------------------------------------------------- */
+
+static bool write_all(int fd, const char *data, size_t bytes)
+{
+	while (bytes) {
+		ssize_t n = write(fd, data, bytes);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0) {
+			errno = n < 0 ? errno : ENOSPC;
+			return false;
+		}
+		data += n;
+		bytes -= (size_t)n;
+	}
+	return true;
+}
+
+/* Everything in w->out goes to the file; a part that did not fit is cut off again. */
+static void write_out(struct profile_writer *w)
+{
+	if (writer_has_failed(w) || !w->out.count_bytes)
+		return;
+	if (write_all(w->fd, w->out.data, w->out.count_bytes)) {
+		w->written_bytes += w->out.count_bytes;
+	} else {
+		err_sys(&w->err, errno, "write to", w->path);
+		/* A reader copes with a cut block as well, so it does not matter if this fails. */
+		if (ftruncate(w->fd, (off_t)w->written_bytes))
+			errno = 0;
+	}
+	buf_clear(&w->out);
+}
+
+/* The payload becomes a block in w->out. */
+static void pack(struct profile_writer *w, enum block_type type, struct buf *payload)
+{
+	struct err e;
+	enum neap_err err = block_pack(w->packer, type, payload, &w->out, &e);
+	if (err && !writer_has_failed(w))
+		w->err = e;
+	buf_clear(payload);
+}
+
+/* ---- tables -------------------------------------------------------------------------- */
+
+static void pending_release(struct pending *p)
+{
+	for (size_t i = 0; i < 3; i++)
+		buf_release(&p->columns[i]);
+	buf_release(&p->sparse);
+}
+
+static size_t pending_bytes(const struct pending *p)
+{
+	return p->columns[0].count_bytes + p->columns[1].count_bytes + p->columns[2].count_bytes +
+	       p->sparse.count_bytes;
+}
+
+/* The record that was just put has this value in the sparse column. */
+static void put_sparse(struct pending *p, uint64_t value)
+{
+	if (!value)
+		return;
+	buf_varint(&p->sparse, p->count - p->sparse_next);
+	buf_varint(&p->sparse, value);
+	p->sparse_next = p->count + 1;
+	p->sparse_count++;
+}
+
+/* A record with a new id is complete; 0 if something failed. */
+static uint32_t finish_record(struct profile_writer *w, struct pending *p)
+{
+	bool has_failed = p->sparse.has_failed;
+	for (size_t i = 0; i < 3; i++)
+		has_failed |= p->columns[i].has_failed;
+	if (has_failed)
+		writer_fail(w, ERR_NOMEM, "the profile's tables");
+	if (p->total_count >= LIMIT_IDS)
+		writer_fail(w, ERR_LIMIT, "more records than LIMIT_IDS");
+	if (writer_has_failed(w))
+		return 0;
+	p->count++;
+	p->total_count++;
+	return p->total_count;
+}
+
+static void pack_table(struct profile_writer *w, enum block_type type, struct pending *p,
+		       bool has_sparse)
+{
+	if (!p->count)
+		return;
+	struct buf *out = &w->payload;
+	buf_varint(out, p->total_count - p->count + 1);
+	buf_varint(out, p->count);
+	for (size_t i = 0; i < 3; i++)
+		buf_put(out, p->columns[i].data, p->columns[i].count_bytes);
+	if (has_sparse) {
+		buf_varint(out, p->sparse_count);
+		buf_put(out, p->sparse.data, p->sparse.count_bytes);
+	}
+	for (size_t i = 0; i < 3; i++)
+		buf_clear(&p->columns[i]);
+	buf_clear(&p->sparse);
+	p->count = p->sparse_count = p->sparse_next = 0;
+	pack(w, type, out);
+}
+
+/* Modules and threads: rows with their id, so that a later one can replace an earlier. */
+static void pack_rows(struct profile_writer *w, enum block_type type, struct pending *p)
+{
+	if (!p->count)
+		return;
+	buf_varint(&w->payload, p->count);
+	buf_put(&w->payload, p->columns[0].data, p->columns[0].count_bytes);
+	buf_clear(&p->columns[0]);
+	p->count = 0;
+	pack(w, type, &w->payload);
+}
+
+static void pack_all(struct profile_writer *w)
+{
+	pack_rows(w, BLOCK_MODULES, &w->modules);
+	pack_rows(w, BLOCK_THREADS, &w->threads);
+	pack_table(w, BLOCK_FRAMES, &w->frames, true);
+	pack_table(w, BLOCK_NODES, &w->nodes, true);
+	pack_table(w, BLOCK_SITES, &w->sites, false);
+	if (w->snap.pending_count) {
+		snap_payload(&w->snap, &w->payload);
+		pack(w, BLOCK_SNAPSHOTS, &w->payload);
+	}
+	pack_rows(w, BLOCK_MARKS, &w->marks);
+	const struct {
+		enum block_type type;
+		struct buf *payload;
+	} single[] = {{BLOCK_DROPS, &w->drops},
+		      {BLOCK_PEAK, &w->peak},
+		      {BLOCK_SYMBOLS, &w->symbols},
+		      {BLOCK_END, &w->end}};
+	for (size_t i = 0; i < sizeof single / sizeof single[0]; i++)
+		if (single[i].payload->count_bytes || single[i].payload->has_failed)
+			pack(w, single[i].type, single[i].payload);
+}
+
+static enum neap_err result(const struct profile_writer *w, struct err *e)
+{
+	if (e)
+		*e = w->err;
+	return w->err.code;
+}
+
+enum neap_err profile_writer_flush(struct profile_writer *w, struct err *e)
+{
+	if (!writer_has_failed(w)) {
+		pack_all(w);
+		write_out(w);
+	}
+	return result(w, e);
+}
+
+static void flush_if_much(struct profile_writer *w)
+{
+	size_t tables = pending_bytes(&w->frames) + pending_bytes(&w->nodes) +
+			pending_bytes(&w->sites) + pending_bytes(&w->modules) +
+			pending_bytes(&w->threads) + pending_bytes(&w->marks);
+	size_t snaps = snap_pending_bytes(&w->snap);
+	if (tables + snaps > FLUSH_BYTES || snaps > FLUSH_SNAP_BYTES)
+		profile_writer_flush(w, NULL);
+}
+
+/* ---- begin and end ------------------------------------------------------------------- */
+
+static void put_run(struct buf *b, const struct profile_run *run)
+{
+	put_text(b, run->tool);
+	put_text(b, run->exe);
+	put_text(b, run->cwd);
+	put_text(b, run->host);
+	put_text(b, run->kernel);
+	buf_varint(b, run->argv_count);
+	for (size_t i = 0; i < run->argv_count; i++)
+		put_text(b, run->argv[i]);
+	buf_varint(b, run->pid);
+	buf_varint(b, run->ppid);
+	buf_varint(b, run->cpu_count);
+	buf_varint(b, run->is_forked);
+	buf_varint(b, run->start_unix_ns);
+	buf_varint(b, run->interval_ns);
+	buf_varint(b, run->sample_bytes);
+}
+
+static void writer_free(struct profile_writer *w)
+{
+	struct pending *tables[] = {&w->modules, &w->threads, &w->frames,
+				    &w->nodes,   &w->sites,   &w->marks};
+	for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
+		pending_release(tables[i]);
+	struct buf *buffers[] = {&w->payload, &w->out, &w->drops, &w->peak, &w->symbols, &w->end};
+	for (size_t i = 0; i < sizeof buffers / sizeof buffers[0]; i++)
+		buf_release(buffers[i]);
+	snap_writer_release(&w->snap);
+	block_packer_free(w->packer);
+	mem_free(w->node_frame);
+	mem_free(w->follower);
+	mem_free(w->site_size);
+	mem_free(w->path);
+	mem_free(w);
+}
+
+static bool writer_init(struct profile_writer *w, const char *path)
+{
+	w->path = mem_strdup(path);
+	w->packer = block_packer_new();
+	w->node_frame = mem_zarray(PROFILE_NODE_FIRST, sizeof *w->node_frame);
+	w->node_frame_cap = PROFILE_NODE_FIRST;
+	w->nodes.total_count = PROFILE_NODE_FIRST - 1;
+	w->snap.first_cohort = 1;
+	return w->path && w->packer && w->node_frame;
+}
+
+enum neap_err profile_writer_new(int fd, const char *path, const struct profile_run *run,
+				 struct profile_writer **out, struct err *e)
+{
+	*out = NULL;
+	struct profile_writer *w = mem_zalloc(sizeof *w);
+	if (!w || !writer_init(w, path)) {
+		if (w)
+			writer_free(w);
+		close(fd);
+		return err_nomem(e, "the profile's writer");
+	}
+	w->fd = fd;
+	file_header_put(&w->out);
+	put_run(&w->payload, run);
+	pack(w, BLOCK_RUN, &w->payload);
+	write_out(w);
+	if (writer_has_failed(w))
+		return profile_writer_close(w, e);
+	*out = w;
+	return NEAP_OK;
+}
+
+uint64_t profile_writer_bytes(const struct profile_writer *w)
+{
+	return w->written_bytes;
+}
+
+enum neap_err profile_writer_close(struct profile_writer *w, struct err *e)
+{
+	if (!w)
+		return NEAP_OK;
+	profile_writer_flush(w, NULL);
+	if (close(w->fd) && !writer_has_failed(w))
+		err_sys(&w->err, errno, "close", w->path);
+	enum neap_err err = result(w, e);
+	writer_free(w);
+	return err;
+}
+
+/* ---- modules and threads ---------------------------------------------------------------- */
+
+static void put_module(struct profile_writer *w, mod_id id, const struct profile_module *m)
+{
+	struct buf *b = &w->modules.columns[0];
+	buf_varint(b, id);
+	put_text(b, m->path);
+	size_t id_bytes = m->build_id_bytes;
+	if (id_bytes > sizeof m->build_id)
+		id_bytes = sizeof m->build_id;
+	buf_str(b, (const char *)m->build_id, id_bytes);
+	buf_varint(b, m->flags);
+	buf_varint(b, m->start_va);
+	buf_varint(b, m->end_va - m->start_va);
+	buf_svarint(b, (int64_t)(m->bias - m->start_va));
+	buf_varint(b, m->first_snap);
+	buf_varint(b, m->last_snap);
+}
+
+static void put_thread(struct profile_writer *w, thread_id id, const struct profile_thread *t)
+{
+	struct buf *b = &w->threads.columns[0];
+	buf_varint(b, id);
+	put_text(b, t->name);
+	buf_varint(b, t->tid);
+	buf_varint(b, t->flags);
+	buf_varint(b, t->first_snap);
+	buf_varint(b, t->last_snap);
+}
+
+mod_id profile_add_module(struct profile_writer *w, const struct profile_module *m)
+{
+	put_module(w, w->modules.total_count + 1, m);
+	return finish_record(w, &w->modules);
+}
+
+thread_id profile_add_thread(struct profile_writer *w, const struct profile_thread *t)
+{
+	put_thread(w, w->threads.total_count + 1, t);
+	return finish_record(w, &w->threads);
+}
+
+void profile_update_module(struct profile_writer *w, mod_id id, const struct profile_module *m)
+{
+	if (!is_known(w, id, w->modules.total_count, "update of an unknown module"))
+		return;
+	put_module(w, id, m);
+	if (finish_record(w, &w->modules))
+		w->modules.total_count--;
+}
+
+void profile_update_thread(struct profile_writer *w, thread_id id, const struct profile_thread *t)
+{
+	if (!is_known(w, id, w->threads.total_count, "update of an unknown thread"))
+		return;
+	put_thread(w, id, t);
+	if (finish_record(w, &w->threads))
+		w->threads.total_count--;
+}
+
+/* ---- call tree ------------------------------------------------------------------------------ */
+
+frame_id profile_add_frame(struct profile_writer *w, const struct profile_frame *f)
+{
+	if (f->module && !is_known(w, f->module, w->modules.total_count, "frame in unknown module"))
+		return 0;
+	buf_svarint(&w->frames.columns[0], (int64_t)f->module - w->last_module);
+	buf_svarint(&w->frames.columns[1], (int64_t)(f->pc - w->last_pc));
+	put_sparse(&w->frames, f->flags);
+	w->last_module = f->module;
+	w->last_pc = f->pc;
+	return finish_record(w, &w->frames);
+}
+
+/* The guess: below a frame comes the frame that came below it last. */
+static bool follower_slot(struct profile_writer *w, frame_id parent_frame)
+{
+	size_t old_count = w->follower_count;
+	if (parent_frame < old_count)
+		return true;
+	if (!vec_reserve((void **)&w->follower, &w->follower_cap, (size_t)parent_frame + 1,
+			 sizeof *w->follower))
+		return false;
+	w->follower_count = (size_t)parent_frame + 1;
+	memset(w->follower + old_count, 0, (w->follower_count - old_count) * sizeof *w->follower);
+	return true;
+}
+
+node_id profile_add_node(struct profile_writer *w, node_id parent, frame_id frame, uint32_t flags)
+{
+	if (!is_known(w, parent, w->nodes.total_count, "node with unknown parent") ||
+	    !is_known(w, frame, w->frames.total_count, "node with unknown frame"))
+		return 0;
+	uint32_t id = w->nodes.total_count + 1;
+	frame_id above = w->node_frame[parent];
+	if (!vec_reserve((void **)&w->node_frame, &w->node_frame_cap, (size_t)id + 1,
+			 sizeof *w->node_frame) ||
+	    !follower_slot(w, above)) {
+		writer_fail(w, ERR_NOMEM, "the call tree");
+		return 0;
+	}
+	buf_varint(&w->nodes.columns[0], id - 1 - parent);
+	if (frame == w->follower[above]) {
+		buf_varint(&w->nodes.columns[1], 0);
+	} else {
+		int64_t below_top = (int64_t)w->top_frame + 1 - frame;
+		uint64_t zigzag = ((uint64_t)below_top << 1) ^ (uint64_t)(below_top >> 63);
+		buf_varint(&w->nodes.columns[1], 1 + zigzag);
+	}
+	put_sparse(&w->nodes, flags & 0xff);
+	w->follower[above] = frame;
+	w->node_frame[id] = frame;
+	if (frame > w->top_frame)
+		w->top_frame = frame;
+	return finish_record(w, &w->nodes);
+}
+
+site_id profile_add_site(struct profile_writer *w, const struct profile_site *s)
+{
+	if (!is_known(w, s->node, w->nodes.total_count, "site with unknown node"))
+		return 0;
+	size_t n = w->sites.total_count;
+	if (!vec_reserve((void **)&w->site_size, &w->site_size_cap, n + 1, sizeof *w->site_size)) {
+		writer_fail(w, ERR_NOMEM, "the sites");
+		return 0;
+	}
+	w->site_size[n] = s->size_bytes;
+	buf_svarint(&w->sites.columns[0], (int64_t)s->node - w->last_site_node);
+	buf_varint(&w->sites.columns[1], s->size_bytes + 1); /* mixed wraps to 0 */
+	buf_varint(&w->sites.columns[2], (uint64_t)s->api);
+	w->last_site_node = s->node;
+	return finish_record(w, &w->sites);
+}
+
+/* ---- snapshots ---------------------------------------------------------------------------------- */
+
+snap_id profile_snapshot_begin(struct profile_writer *w, const struct profile_snapshot *snap)
+{
+	struct snap_writer *s = &w->snap;
+	if (s->is_open || s->total_count >= LIMIT_IDS) {
+		writer_fail(w, ERR_USAGE,
+			    s->is_open ? "snapshot inside a snapshot"
+				       : "more snapshots than LIMIT_IDS");
+		return 0;
+	}
+	/* Times never go back in a file. */
+	uint64_t last_ns = s->current.time_ns;
+	s->current = *snap;
+	if (s->current.time_ns < last_ns)
+		s->current.time_ns = last_ns;
+	s->newborn_count = s->changed_count = 0;
+	s->is_open = true;
+	return ++s->total_count;
+}
+
+static bool add_newborn(struct snap_writer *s, const struct newborn *b)
+{
+	if (s->cohort_count >= LIMIT_IDS ||
+	    !vec_reserve((void **)&s->newborn, &s->newborn_cap, s->newborn_count + 1,
+			 sizeof *s->newborn) ||
+	    !vec_reserve((void **)&s->cohort_site, &s->cohort_cap, s->cohort_count + 1,
+			 sizeof *s->cohort_site))
+		return false;
+	s->newborn[s->newborn_count++] = *b;
+	s->cohort_site[s->cohort_count++] = b->site;
+	return true;
+}
+
+cohort_id profile_add_cohort(struct profile_writer *w, site_id site, thread_id thread,
+			     snap_id birth, uint32_t flags, const struct profile_change *first)
+{
+	struct snap_writer *s = &w->snap;
+	if (!is_known(w, s->is_open, 1, "cohort outside of a snapshot") ||
+	    !is_known(w, site, w->sites.total_count, "cohort of an unknown site") ||
+	    !is_known(w, thread, w->threads.total_count, "cohort of an unknown thread") ||
+	    !is_known(w, birth, s->total_count, "cohort born in an unknown interval"))
+		return 0;
+	const struct newborn b = {site, thread, birth, flags & 0xff, *first};
+	if (!add_newborn(s, &b)) {
+		writer_fail(w, ERR_NOMEM, "the cohorts");
+		return 0;
+	}
+	return (cohort_id)s->cohort_count;
+}
+
+void profile_change_cohort(struct profile_writer *w, cohort_id c,
+			   const struct profile_change *change)
+{
+	struct snap_writer *s = &w->snap;
+	if (!is_known(w, s->is_open, 1, "change outside of a snapshot") ||
+	    !is_known(w, c, s->cohort_count, "change of an unknown cohort"))
+		return;
+	if (!vec_reserve((void **)&s->changed, &s->changed_cap, s->changed_count + 1,
+			 sizeof *s->changed)) {
+		writer_fail(w, ERR_NOMEM, "the cohorts");
+		return;
+	}
+	s->changed[s->changed_count++] = (struct changed){c, *change};
+}
+
+enum neap_err profile_snapshot_end(struct profile_writer *w, struct err *e)
+{
+	if (!w->snap.is_open)
+		writer_fail(w, ERR_USAGE, "end of a snapshot that was not begun");
+	w->snap.is_open = false;
+	if (!writer_has_failed(w)) {
+		enum neap_err err = snap_encode(w);
+		if (err)
+			writer_fail(w, err, "a snapshot");
+		flush_if_much(w);
+	}
+	return result(w, e);
+}
+
+/* ---- the rest ---------------------------------------------------------------------------------------- */
+
+void profile_add_mark(struct profile_writer *w, const char *name, snap_id snap, uint64_t time_ns)
+{
+	struct buf *b = &w->marks.columns[0];
+	put_text(b, name);
+	buf_varint(b, snap);
+	buf_varint(b, time_ns);
+	finish_record(w, &w->marks);
+}
+
+void profile_set_drops(struct profile_writer *w, const uint64_t drops[DROP_COUNT])
+{
+	if (!memcmp(drops, w->last_drops, sizeof w->last_drops))
+		return;
+	memcpy(w->last_drops, drops, sizeof w->last_drops);
+	buf_clear(&w->drops);
+	buf_varint(&w->drops, DROP_COUNT);
+	for (size_t i = 0; i < DROP_COUNT; i++)
+		buf_varint(&w->drops, drops[i]);
+}
+
+static bool has_mixed_size(const struct profile_writer *w, cohort_id c)
+{
+	return w->site_size[w->snap.cohort_site[c - 1] - 1] == PROFILE_SIZE_MIXED;
+}
+
+void profile_set_peak(struct profile_writer *w, const struct profile_peak *p,
+		      const struct profile_peak_entry *entries, size_t count)
+{
+	struct buf *b = &w->peak;
+	size_t known_count = w->snap.cohort_count - (w->snap.is_open ? w->snap.newborn_count : 0);
+	for (size_t i = 0; i < count; i++)
+		if (!is_known(w, entries[i].cohort, known_count, "peak of an unknown cohort"))
+			return;
+	buf_clear(b);
+	buf_varint(b, p->bytes);
+	buf_varint(b, p->time_ns);
+	buf_varint(b, p->bound_bytes);
+	buf_varint(b, p->snap);
+	buf_varint(b, count);
+	for (size_t i = 0; i < count; i++)
+		buf_svarint(b, (int64_t)entries[i].cohort - (i ? entries[i - 1].cohort : 0));
+	for (size_t i = 0; i < count; i++)
+		buf_varint(b, entries[i].blocks);
+	for (size_t i = 0; i < count; i++)
+		if (has_mixed_size(w, entries[i].cohort))
+			buf_varint(b, entries[i].bytes);
+}
+
+void profile_add_symbols(struct profile_writer *w, const struct profile_symbols *s)
+{
+	if (s->frame_count > w->frames.total_count) {
+		writer_fail(w, ERR_USAGE, "symbols of unknown frames");
+		return;
+	}
+	buf_clear(&w->symbols);
+	symbols_payload(s, &w->symbols);
+}
+
+void profile_add_end(struct profile_writer *w, const struct profile_end *end)
+{
+	buf_clear(&w->end);
+	buf_varint(&w->end, (uint64_t)end->kind);
+	buf_varint(&w->end, end->has_status);
+	buf_svarint(&w->end, end->status);
+	buf_varint(&w->end, end->time_ns);
+	put_text(&w->end, end->reason);
+}

@@ -1,0 +1,105 @@
+/* The writer's parts: tables in writer.c, snapshots in write_snap.c, symbols in write_symbols.c. */
+#ifndef NEAP_PROFILE_WRITER_PRIV_H
+#define NEAP_PROFILE_WRITER_PRIV_H
+
+#include "src/profile/profile_priv.h"
+
+/* Records of one table that are not in the file yet. */
+struct pending {
+	struct buf columns[3];
+	struct buf sparse; /* (gap, value) pairs: values of the last column that are not 0 */
+	size_t sparse_count, sparse_next;
+	size_t count;
+	uint32_t total_count; /* ids handed out, those in the file included */
+};
+
+/* A list of (gap, value) pairs: gap is how many items lie between it and the one before. */
+struct sparse {
+	struct buf items;
+	size_t count, next;
+};
+
+struct newborn {
+	site_id site;
+	thread_id thread;
+	snap_id birth;
+	uint32_t flags;
+	struct profile_change change;
+};
+
+struct changed {
+	cohort_id cohort;
+	struct profile_change change;
+};
+
+/* Of the known pairs: take the next ones, pass over some; then some that were not known. */
+struct snap_op {
+	size_t take_count, skip_count, insert_count;
+};
+
+struct snap_writer {
+	struct snap_state state;
+	struct buf columns[SNAP_COLUMN_COUNT];
+	uint32_t total_count;           /* snapshots, those in the file included */
+	uint32_t pending_count;         /* whole snapshots in the columns */
+	uint32_t first_cohort;          /* first id of the pending ones */
+	bool is_open;                   /* between begin and end */
+	bool has_odd_time, has_odd_rss; /* see UNIT_NS, UNIT_RSS_BYTES */
+
+	struct profile_snapshot current;
+	struct newborn *newborn;
+	size_t newborn_count, newborn_cap;
+	struct changed *changed;
+	size_t changed_count, changed_cap;
+	struct snap_op *ops;
+	size_t op_count, op_cap;
+	struct sparse survivors, temporary, unusual, deaths, old_temporary, other;
+
+	site_id *cohort_site; /* [cohort_count], id - 1 */
+	size_t cohort_count, cohort_cap;
+};
+
+struct profile_writer {
+	int fd;
+	char *path;
+	uint64_t written_bytes;
+	struct err err; /* of the first failure; NEAP_OK until then */
+	struct block_packer *packer;
+	struct buf payload, out;
+
+	struct pending modules, threads, frames, nodes, sites, marks;
+	uint64_t last_pc; /* of the frame before */
+	mod_id last_module;
+	frame_id *node_frame; /* [node_count] */
+	size_t node_frame_cap;
+	frame_id *follower; /* by frame: the frame that last came below it */
+	size_t follower_count, follower_cap;
+	frame_id top_frame; /* highest that a node has */
+	node_id last_site_node;
+	uint64_t *site_size; /* [site_count], id - 1 */
+	size_t site_size_cap;
+
+	struct snap_writer snap;
+
+	struct buf drops, peak, symbols, end; /* payloads; empty: nothing new */
+	uint64_t last_drops[DROP_COUNT];
+};
+
+/* fail - remember the first failure. */
+void writer_fail(struct profile_writer *w, enum neap_err code, const char *what);
+static inline bool writer_has_failed(const struct profile_writer *w)
+{
+	return w->err.code != NEAP_OK;
+}
+
+/* snap_encode - the snapshot that was begun goes into the columns. */
+enum neap_err snap_encode(struct profile_writer *w);
+/* snap_payload - what a snapshots block holds; empties the columns. */
+void snap_payload(struct snap_writer *s, struct buf *out);
+size_t snap_pending_bytes(const struct snap_writer *s);
+void snap_writer_release(struct snap_writer *s);
+
+/* symbols_payload - the whole symbols block. */
+void symbols_payload(const struct profile_symbols *s, struct buf *out);
+
+#endif
