@@ -1,0 +1,93 @@
+/* The reader's parts: blocks in reader.c, tables in read_tables.c, snapshots in read_snap.c. */
+#ifndef NEAP_PROFILE_READER_PRIV_H
+#define NEAP_PROFILE_READER_PRIV_H
+
+#include "src/profile/profile_priv.h"
+
+/* A change of a cohort from an earlier snapshot, or a late one: applied when its snapshot is whole. */
+struct adjustment {
+	cohort_id cohort;
+	struct profile_change change;
+};
+
+struct snap_reader {
+	struct snap_state state;
+	bool is_closed; /* a block was lost or broken: what follows cannot be understood */
+	uint64_t unit_ns, rss_unit_bytes;
+	struct reader columns[SNAP_COLUMN_COUNT];
+
+	struct adjustment *adjustments; /* of the current snapshot */
+	size_t adjustment_count, adjustment_cap;
+	uint64_t *new_live; /* live blocks of the current snapshot's new cohorts */
+	size_t new_live_cap;
+	size_t new_count;   /* cohorts not committed yet: they lie behind cohort_count */
+	size_t death_count; /* committed and new */
+};
+
+/*
+ * A profile while it is read.  Columns are filled behind the profile's counts, and the
+ * counts are raised when a block, or a snapshot of it, turned out to be whole.
+ */
+struct loader {
+	struct profile *p;
+	struct block_opener *opener;
+	const char *name;
+	size_t module_cap, thread_cap, frame_cap, node_cap, site_cap, mark_cap;
+	size_t cohort_cap, death_cap, snapshot_cap;
+
+	/* As the writer's. */
+	uint64_t last_pc;
+	mod_id last_module;
+	frame_id *follower;
+	size_t follower_cap;
+	frame_id top_frame;
+	node_id last_site_node;
+	struct snap_reader snap;
+
+	bool has_end;
+	uint32_t block_count; /* whole ones of a known type */
+	uint32_t
+		lost_count[BLOCK_TYPE_COUNT]; /* blocks without effect, by type; 0 = type unknown */
+
+	/* For profile_dump: called before a snapshot is committed.  May be NULL. */
+	void (*on_snapshot)(void *ctx, const struct loader *l, const struct profile_snapshot *s);
+	void *ctx;
+};
+
+enum neap_err loader_init(struct loader *l, const char *name, uint64_t bytes, struct err *e);
+/* Frees everything but l->p. */
+void loader_release(struct loader *l);
+/* loader_block - decode a whole block.  ERR_FORMAT: it has no effect; ERR_NOMEM: give up. */
+enum neap_err loader_block(struct loader *l, const struct block *b, struct err *e);
+
+/* A group of columns that grow together. */
+struct column {
+	void **data;
+	size_t elem_bytes;
+};
+/* columns_reserve - room for `need` elements in all of them; false: out of memory. */
+bool columns_reserve(const struct column *columns, size_t count, size_t *cap, size_t need);
+/* add_capped - a + b, or the largest number. */
+static inline uint64_t add_capped(uint64_t a, uint64_t b)
+{
+	uint64_t sum;
+	return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
+}
+
+/* Each: NEAP_OK, ERR_FORMAT or ERR_NOMEM. */
+enum neap_err read_run(struct loader *l, struct reader *r, struct err *e);
+enum neap_err read_modules(struct loader *l, struct reader *r, struct err *e);
+enum neap_err read_threads(struct loader *l, struct reader *r, struct err *e);
+enum neap_err read_frames(struct loader *l, struct reader *r, struct err *e);
+enum neap_err read_nodes(struct loader *l, struct reader *r, struct err *e);
+enum neap_err read_sites(struct loader *l, struct reader *r, struct err *e);
+enum neap_err read_snapshots(struct loader *l, struct reader *r, struct err *e);
+enum neap_err read_marks(struct loader *l, struct reader *r, struct err *e);
+enum neap_err read_drops(struct loader *l, struct reader *r, struct err *e);
+enum neap_err read_peak(struct loader *l, struct reader *r, struct err *e);
+enum neap_err read_symbols(struct loader *l, struct reader *r, struct err *e);
+enum neap_err read_end(struct loader *l, struct reader *r, struct err *e);
+/* symbols_fit - make the symbols have a run for every frame; false: out of memory. */
+bool symbols_fit(struct profile *p);
+
+#endif
