@@ -13,6 +13,12 @@ AM_TESTS_ENVIRONMENT = \
 	CLANG_FORMAT='$(CLANG_FORMAT)'; CC='$(CC)'; \
 	export srcdir_abs builddir_abs NEAP NEAP_COLLECTOR CLANG_FORMAT CC;
 
+# Scripts that compare what neap prints with what stands beside them; NEAP_GOLDEN_WRITE=1
+# makes them write it anew (`make golden`):  golden_tests += tests/golden/NAME.sh
+golden_tests =
+TESTS += $(golden_tests)
+EXTRA_DIST += $(golden_tests)
+
 include tests/unit/local.mk
 include tests/targets/local.mk
 include tests/golden/local.mk
