@@ -53,18 +53,24 @@ static const char *parse_hex(const char *p, const char *end, uint64_t *out)
 	return p;
 }
 
-/* One line of maps: "start-end rwxp ..."; true if it is readable and holds va. */
-static bool line_holds(const char *line, const char *end, uint64_t va, struct nc_range *out)
+enum permission {
+	READ = 1,
+	EXECUTE = 3
+}; /* place in " rwxp" */
+
+/* One line of maps: "start-end rwxp ..."; true if it holds va and has the permission. */
+static bool line_holds(const char *line, const char *end, uint64_t va, enum permission wanted,
+		       struct nc_range *out)
 {
 	const char *p = parse_hex(line, end, &out->start);
 	if (p == end || *p != '-')
 		return false;
 	p = parse_hex(p + 1, end, &out->end);
-	return end - p >= 2 && p[1] == 'r' && va >= out->start && va < out->end;
+	return end - p >= 5 && p[wanted] != '-' && va >= out->start && va < out->end;
 }
 
 /* Read maps line by line through the scratch buffer; long lines are cut, their head is enough. */
-static bool maps_range(struct nc_ctx *t, uint64_t va, struct nc_range *out)
+static bool maps_range(struct nc_ctx *t, uint64_t va, enum permission wanted, struct nc_range *out)
 {
 	long fd = nc_syscall3(SYS_open, (long)"/proc/self/maps", O_RDONLY | O_CLOEXEC, 0);
 	if (nc_sys_failed(fd))
@@ -80,7 +86,7 @@ static bool maps_range(struct nc_ctx *t, uint64_t va, struct nc_range *out)
 		size_t line = 0;
 		for (size_t i = 0; i < have && !found; i++)
 			if (text[i] == '\n') {
-				found = line_holds(text + line, text + i, va, out);
+				found = line_holds(text + line, text + i, va, wanted, out);
 				line = i + 1;
 			}
 		if (line == 0 && have == cap) /* no line end in a full buffer: drop it */
@@ -108,10 +114,27 @@ void nc_range_switch(struct nc_ctx *t, uint64_t sp)
 	struct nc_range *slot = &t->ranges[(sp >> 16) % NC_RANGES];
 	if (sp < slot->start || sp >= slot->end) {
 		struct nc_range found;
-		if (!main_range(sp, &found) && !maps_range(t, sp, &found))
+		if (!main_range(sp, &found) && !maps_range(t, sp, READ, &found))
 			found = fallback_range(sp);
 		*slot = found;
 	}
 	t->range_start = slot->start;
 	t->range_bytes = slot->end - slot->start;
+}
+
+bool nc_is_executable(struct nc_ctx *t, uint64_t va)
+{
+	struct nc_range *slot = &t->code_ranges[0];
+	for (uint32_t i = 0; i < NC_CODE_RANGES; i++) {
+		slot = &t->code_ranges[i];
+		if (va >= slot->start && va < slot->end)
+			return true;
+		if (!slot->end)
+			break;
+	}
+	struct nc_range found;
+	if (!maps_range(t, va, EXECUTE, &found))
+		return false;
+	*slot = found;
+	return true;
 }

@@ -344,6 +344,12 @@ out:
 	nc_leave(t);
 }
 
+bool nc_is_counted(const void *block)
+{
+	const uint32_t *slot = nc_slot_find(block);
+	return slot && *slot;
+}
+
 /* ---- deaths -------------------------------------------------------------------------------- */
 
 struct nc_taken nc_take(void *block)

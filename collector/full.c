@@ -267,8 +267,7 @@ static enum step step_frame_pointer(struct nc_ctx *t, struct regs *r)
 		return LAST;
 	if (rbp < r->v[NC_RSP] || !read_stack(t, rbp + 8, &pc) || !read_stack(t, rbp, &saved))
 		return LOST;
-	const void *hdr;
-	if (!pc || pc > NC_KEY_PC_MASK || !nc_module_at(t, pc - 1, &hdr))
+	if (!pc || pc > NC_KEY_PC_MASK || nc_rule_get(t, pc).step == NC_STEP_LOST)
 		return LOST;
 	r->v[NC_RSP] = rbp + 16;
 	r->v[NC_RBP] = saved;

@@ -13,6 +13,7 @@ collector_sources = \
 	collector/fork.c \
 	collector/full.c \
 	collector/hooks.c \
+	collector/hooks_new.c \
 	collector/livemap.c \
 	collector/mark.c \
 	collector/module.c \

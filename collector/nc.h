@@ -134,7 +134,8 @@ struct nc_site_slot { /* (path, api, size) -> the cohort it was last counted in 
 struct nc_range { /* a mapping known to be readable stack */
 	uint64_t start, end;
 };
-#define NC_RANGES 16
+#define NC_RANGES      16
+#define NC_CODE_RANGES 8
 
 /* Callee-saved registers, stack pointer and return address: what a frame hands to its caller. */
 enum nc_reg {
@@ -197,6 +198,7 @@ struct nc_ctx {
 	uint32_t unload_count;             /* nc.unload_count when it was taken */
 	uint64_t range_start, range_bytes; /* stack it lies on */
 	struct nc_range ranges[NC_RANGES];
+	struct nc_range code_ranges[NC_CODE_RANGES]; /* executable, but in no module: JIT code */
 
 	/* sites */
 	struct nc_site_slot *slots;
@@ -270,6 +272,7 @@ enum nc_step {
 	NC_STEP_SIGNAL,  /* the kernel's frame under a signal handler */
 	NC_STEP_NONE,    /* no CFI: the frame pointer is all there is */
 	NC_STEP_COMPLEX, /* needs nc_unwind_full */
+	NC_STEP_LOST,    /* not a code address */
 };
 enum nc_rbp_at {
 	NC_RBP_SAME,
@@ -299,6 +302,8 @@ enum nc_cfi_result nc_cfi_row(struct nc_scratch *s, const void *eh_frame_hdr, ui
 
 /* The stack that holds sp: sets t->range_*; forgets the remembered stack. */
 void nc_range_switch(struct nc_ctx *t, uint64_t sp);
+/* Is this address executable?  For code that is in no module. */
+bool nc_is_executable(struct nc_ctx *t, uint64_t va);
 
 /* nc_module_at - module of a code address and its .eh_frame_hdr (NULL if it has none); 0 if in none. */
 uint32_t nc_module_at(struct nc_ctx *t, uint64_t va, const void **eh_frame_hdr_out);
@@ -344,6 +349,7 @@ struct nc_taken {
 	uint64_t size_bytes;
 };
 void nc_born(void *block, size_t size_bytes, enum nc_api api, const struct nc_origin *at);
+bool nc_is_counted(const void *block);
 struct nc_taken nc_take(void *block);
 void nc_died(const void *block, struct nc_taken taken);
 void nc_untake(void *block, struct nc_taken taken);

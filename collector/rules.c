@@ -135,8 +135,11 @@ static NC_NOINLINE struct nc_rule rule_make(struct nc_ctx *t, uint64_t pc)
 	struct nc_rule rule = {.step = NC_STEP_NONE};
 	const void *hdr = NULL;
 	rule.module = (uint16_t)nc_module_at(t, pc - 1, &hdr);
-	if (!hdr)
+	if (!hdr) {
+		if (!rule.module && !nc_is_executable(t, pc - 1))
+			rule.step = NC_STEP_LOST;
 		return rule;
+	}
 	switch (nc_cfi_row(t->scratch, hdr, pc - 1, NULL)) {
 	case NC_CFI_FOUND:
 		rule_of_row(&t->scratch->row, &rule);

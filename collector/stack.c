@@ -122,7 +122,8 @@ static enum outcome step_guess(struct nc_ctx *t, struct walk *w, struct nc_fresh
 	if (w->rbp < w->sp || !is_readable(t, w->rbp) || !is_readable(t, w->rbp + 8))
 		return ENDED;
 	uint64_t caller_pc = load(w->rbp + 8), caller_rbp = load(w->rbp);
-	if (!caller_pc || caller_pc > NC_KEY_PC_MASK || !nc_rule_get(t, caller_pc).module)
+	if (!caller_pc || caller_pc > NC_KEY_PC_MASK ||
+	    nc_rule_get(t, caller_pc).step == NC_STEP_LOST)
 		return ENDED;
 	w->root = NC_NODE_ROOT;
 	check_add(f, w->rbp + 8, caller_pc);
@@ -155,7 +156,7 @@ NC_INLINE enum outcome step(struct nc_ctx *t, struct walk *w)
 	w->is_guess = false;
 	if (NC_UNLIKELY(rule.step == NC_STEP_END))
 		return ENDED;
-	if (NC_UNLIKELY(rule.step == NC_STEP_NONE))
+	if (NC_UNLIKELY(rule.step == NC_STEP_NONE || rule.step == NC_STEP_LOST))
 		return step_guess(t, w, f);
 	uint64_t cfa = (rule.step == NC_STEP_RSP ? w->sp : w->rbp) + (int64_t)rule.cfa_offset;
 	if (NC_UNLIKELY(rule.step == NC_STEP_DEREF)) {
