@@ -1,0 +1,514 @@
+/*
+ * Snapshots: the mirror of write_snap.c.
+ *
+ * A snapshot is decoded behind the profile's counts and committed when all of it
+ * was found to be right.  After the first wrong one no further block is read, since
+ * the state that predicts is lost.
+ */
+#include "config.h"
+
+#include "src/profile/reader_priv.h"
+
+#include <string.h>
+
+/* A list of (gap, value) pairs that is read along with the items it belongs to. */
+struct sparse_reader {
+	struct reader *r;
+	size_t left_count;
+	uint64_t next_idx; /* item of the next value */
+};
+
+static void sparse_next(struct sparse_reader *s)
+{
+	if (s->left_count)
+		s->next_idx += get_varint(s->r);
+}
+
+static struct sparse_reader sparse_begin(struct reader *r)
+{
+	struct sparse_reader s = {.r = r, .left_count = reader_count(r, 2)};
+	sparse_next(&s);
+	return s;
+}
+
+/* True if item idx has a value, which the caller reads before it calls sparse_done. */
+static inline bool sparse_has(const struct sparse_reader *s, size_t idx)
+{
+	return s->left_count && s->next_idx == idx;
+}
+
+static void sparse_done(struct sparse_reader *s)
+{
+	s->left_count--;
+	s->next_idx++;
+	sparse_next(s);
+}
+
+/* ---- one snapshot --------------------------------------------------------------------- */
+
+struct snap_cursor {
+	struct loader *l;
+	struct snap_reader *s;
+	struct profile_snapshot head;
+	uint64_t live_residual;
+	uint64_t taken_births;
+	snap_id snap;
+	struct sparse_reader survivors, temporary, unusual;
+};
+
+static enum neap_err wrong(struct err *e, const char *what)
+{
+	return err_corrupt(e, "a snapshot with %s", what);
+}
+
+/* base + difference, in units; false if it does not fit or lies below least. */
+static bool in_units(uint64_t base, int64_t diff, uint64_t unit, uint64_t least, uint64_t *out)
+{
+	uint64_t units = base / unit + (uint64_t)diff;
+	return !__builtin_mul_overflow(units, unit, out) && *out >= least;
+}
+
+static bool read_head(struct snap_cursor *c)
+{
+	struct snap_reader *s = c->s;
+	struct snap_state *st = &s->state;
+	struct reader *r = &s->columns[SNAP_HEAD];
+	int64_t time = get_svarint(r), cpu = get_svarint(r), rss = get_svarint(r);
+	c->live_residual = (uint64_t)get_svarint(r);
+	c->taken_births = get_varint(r);
+	return !r->has_failed &&
+	       in_units(st->time_ns + st->time_step_ns, time, s->unit_ns, st->time_ns,
+			&c->head.time_ns) &&
+	       in_units(st->cpu_ns + st->cpu_step_ns, cpu, s->unit_ns, 0, &c->head.cpu_ns) &&
+	       in_units(st->rss_bytes, rss, s->rss_unit_bytes, 0, &c->head.rss_bytes);
+}
+
+static bool cohorts_reserve(struct loader *l, size_t extra)
+{
+	struct profile *p = l->p;
+	const struct column columns[] = {
+		{(void **)&p->cohort_site, sizeof *p->cohort_site},
+		{(void **)&p->cohort_thread, sizeof *p->cohort_thread},
+		{(void **)&p->cohort_birth, sizeof *p->cohort_birth},
+		{(void **)&p->cohort_flags, sizeof *p->cohort_flags},
+		{(void **)&p->cohort_births, sizeof *p->cohort_births},
+		{(void **)&p->cohort_temporary, sizeof *p->cohort_temporary},
+		{(void **)&p->cohort_born_bytes, sizeof *p->cohort_born_bytes},
+		{(void **)&p->cohort_temporary_bytes, sizeof *p->cohort_temporary_bytes},
+	};
+	return columns_reserve(columns, sizeof columns / sizeof columns[0], &l->cohort_cap,
+			       p->cohort_count + extra) &&
+	       vec_reserve((void **)&l->snap.new_live, &l->snap.new_live_cap, extra,
+			   sizeof *l->snap.new_live);
+}
+
+static bool deaths_reserve(struct loader *l, size_t extra)
+{
+	struct profile *p = l->p;
+	const struct column columns[] = {
+		{(void **)&p->death_cohort, sizeof *p->death_cohort},
+		{(void **)&p->death_blocks, sizeof *p->death_blocks},
+		{(void **)&p->death_bytes, sizeof *p->death_bytes},
+	};
+	return columns_reserve(columns, 3, &l->death_cap, l->snap.death_count + extra);
+}
+
+/* Room for it was reserved. */
+static void put_death(struct loader *l, cohort_id cohort, uint64_t blocks, uint64_t bytes)
+{
+	size_t at = l->snap.death_count++;
+	l->p->death_cohort[at] = cohort;
+	l->p->death_blocks[at] = blocks;
+	l->p->death_bytes[at] = bytes;
+	l->snap.state.live_bytes -= bytes;
+}
+
+/* Bytes of a new cohort, whose counters stand at `at` already; false if they cannot be. */
+static bool put_new_bytes(struct snap_cursor *c, size_t at, uint64_t size, uint64_t deaths)
+{
+	struct profile *p = c->l->p;
+	uint64_t died_bytes, births = p->cohort_births[at];
+	if (size == PROFILE_SIZE_MIXED) {
+		struct reader *r = &c->s->columns[SNAP_MIXED];
+		p->cohort_born_bytes[at] = get_varint(r);
+		died_bytes = p->cohort_born_bytes[at] - (uint64_t)get_svarint(r);
+		p->cohort_temporary_bytes[at] = get_varint(r);
+	} else {
+		died_bytes = deaths * size; /* fits, since births * size does */
+		if (__builtin_mul_overflow(births, size, &p->cohort_born_bytes[at]) ||
+		    __builtin_mul_overflow(p->cohort_temporary[at], size,
+					   &p->cohort_temporary_bytes[at]))
+			return false;
+	}
+	c->s->state.live_bytes += p->cohort_born_bytes[at];
+	if (deaths || died_bytes)
+		put_death(c->l, (cohort_id)(at + 1), deaths, died_bytes);
+	return true;
+}
+
+/* One new cohort; its births are known.  False if something about it is wrong. */
+static bool put_new(struct snap_cursor *c, site_id site, thread_id thread, uint64_t births,
+		    uint64_t expected_temporary)
+{
+	struct profile *p = c->l->p;
+	size_t idx = c->s->new_count, at = p->cohort_count + idx;
+	uint64_t live = 0, back = 0, flags = 0, temporary = expected_temporary;
+	if (sparse_has(&c->survivors, idx)) {
+		live = get_varint(c->survivors.r);
+		live = live ? live : births;
+		sparse_done(&c->survivors);
+	}
+	if (sparse_has(&c->temporary, idx)) {
+		temporary += (uint64_t)get_svarint(c->temporary.r);
+		sparse_done(&c->temporary);
+	}
+	if (sparse_has(&c->unusual, idx)) {
+		back = get_varint(c->unusual.r);
+		flags = get_varint(c->unusual.r);
+		sparse_done(&c->unusual);
+	}
+	if (live > births || back >= c->snap || flags > UINT8_MAX)
+		return false;
+	p->cohort_site[at] = site;
+	p->cohort_thread[at] = thread;
+	p->cohort_birth[at] = c->snap - (snap_id)back;
+	p->cohort_flags[at] = (uint8_t)flags;
+	p->cohort_births[at] = births;
+	p->cohort_temporary[at] = temporary;
+	c->s->new_live[idx] = live;
+	c->s->new_count++;
+	return put_new_bytes(c, at, p->sites[site - 1].size_bytes, births - live);
+}
+
+/* ---- new cohorts ------------------------------------------------------------------------ */
+
+/* What the operations of a snapshot come to; they are read twice. */
+struct op_sum {
+	size_t op_count, take_count, insert_count;
+	uint64_t mean_sum;
+};
+
+static bool next_op(struct reader *r, size_t known_left, size_t *take, size_t *skip, size_t *insert)
+{
+	uint64_t t = get_varint(r), s = get_varint(r), i = get_varint(r);
+	t = t ? t - 1 : known_left;
+	if (r->has_failed || t > known_left || s > known_left - t || i > LIMIT_IDS)
+		return false;
+	*take = (size_t)t;
+	*skip = (size_t)s;
+	*insert = (size_t)i;
+	return true;
+}
+
+static bool sum_ops(const struct snap_state *st, struct reader r, size_t op_count,
+		    struct op_sum *sum)
+{
+	size_t j = 0, take, skip, insert;
+	*sum = (struct op_sum){.op_count = op_count};
+	for (size_t o = 0; o < op_count; o++) {
+		if (!next_op(&r, st->known_count - j, &take, &skip, &insert))
+			return false;
+		for (size_t n = 0; n < take; n++)
+			sum->mean_sum += st->known[j++].mean;
+		j += skip;
+		sum->take_count += take;
+		sum->insert_count += insert;
+		if (sum->insert_count > LIMIT_IDS)
+			return false;
+	}
+	return true;
+}
+
+static bool read_inserted(struct snap_cursor *c, int64_t *site, int64_t *thread)
+{
+	struct reader *r = &c->s->columns[SNAP_PAIRS];
+	const struct profile *p = c->l->p;
+	*site = (int64_t)((uint64_t)*site + (uint64_t)get_svarint(r));
+	*thread = (int64_t)((uint64_t)*thread + (uint64_t)get_svarint(r));
+	uint64_t births = get_varint(r);
+	if (r->has_failed || *site < 1 || *site > (int64_t)p->site_count || *thread < 1 ||
+	    *thread > (int64_t)p->thread_count)
+		return false;
+	size_t at = p->cohort_count + c->s->new_count;
+	if (!put_new(c, (site_id)*site, (thread_id)*thread, births, 0))
+		return false;
+	snap_next_new(&c->s->state, (site_id)*site, (thread_id)*thread, births,
+		      p->cohort_temporary[at]);
+	return true;
+}
+
+static bool read_taken(struct snap_cursor *c, const struct known *k, uint64_t scale)
+{
+	size_t at = c->l->p->cohort_count + c->s->new_count;
+	uint64_t births =
+		snap_expect(k, scale) + (uint64_t)get_svarint(&c->s->columns[SNAP_BIRTHS]);
+	if (!put_new(c, k->site, k->thread, births, snap_expect_temporary(k, births)))
+		return false;
+	snap_next_taken(&c->s->state, k, births, c->l->p->cohort_temporary[at]);
+	return true;
+}
+
+static bool read_newborns(struct snap_cursor *c, const struct op_sum *sum)
+{
+	struct snap_state *st = &c->s->state;
+	uint64_t scale = snap_scale(c->taken_births, sum->mean_sum);
+	int64_t site = 0, thread = 0;
+	size_t j = 0, take = 0, skip = 0, insert = 0;
+	for (size_t o = 0; o < sum->op_count; o++) {
+		if (!next_op(&c->s->columns[SNAP_OPS], st->known_count - j, &take, &skip, &insert))
+			return false;
+		for (; take; take--)
+			if (!read_taken(c, &st->known[j++], scale))
+				return false;
+		for (; skip; skip--)
+			snap_next_idle(st, &st->known[j++]);
+		for (; insert; insert--)
+			if (!read_inserted(c, &site, &thread))
+				return false;
+	}
+	while (j < st->known_count)
+		snap_next_idle(st, &st->known[j++]);
+	snap_next_commit(st);
+	return !c->survivors.left_count && !c->temporary.left_count && !c->unusual.left_count;
+}
+
+static enum neap_err read_new_cohorts(struct snap_cursor *c, struct err *e)
+{
+	struct snap_reader *s = c->s;
+	struct op_sum sum;
+	size_t op_count = reader_count(&s->columns[SNAP_OPS], 3);
+	/* Every new cohort has bytes of its own: this bounds what is allocated. */
+	if (!sum_ops(&s->state, s->columns[SNAP_OPS], op_count, &sum) ||
+	    sum.take_count > reader_left(&s->columns[SNAP_BIRTHS]) ||
+	    sum.insert_count > reader_left(&s->columns[SNAP_PAIRS]) / 3)
+		return wrong(e, "more new cohorts than it has room for");
+	size_t count = sum.take_count + sum.insert_count;
+	if (count > LIMIT_IDS - c->l->p->cohort_count)
+		return wrong(e, "too many cohorts");
+	if (!cohorts_reserve(c->l, count) || !deaths_reserve(c->l, count) ||
+	    !snap_next_reserve(&s->state, sum.insert_count))
+		return err_nomem(e, "cohorts of the profile");
+	c->survivors = sparse_begin(&s->columns[SNAP_SURVIVORS]);
+	c->temporary = sparse_begin(&s->columns[SNAP_TEMPORARY]);
+	c->unusual = sparse_begin(&s->columns[SNAP_UNUSUAL]);
+	return read_newborns(c, &sum) ? NEAP_OK : wrong(e, "a new cohort that cannot be");
+}
+
+/* ---- older cohorts --------------------------------------------------------------------------- */
+
+static bool put_adjustment(struct snap_reader *s, cohort_id cohort, const struct profile_change *ch)
+{
+	if (!vec_reserve((void **)&s->adjustments, &s->adjustment_cap, s->adjustment_count + 1,
+			 sizeof *s->adjustments))
+		return false;
+	s->adjustments[s->adjustment_count++] = (struct adjustment){cohort, *ch};
+	return true;
+}
+
+static uint64_t site_size(const struct profile *p, cohort_id cohort)
+{
+	return p->sites[p->cohort_site[cohort - 1] - 1].size_bytes;
+}
+
+/* Deaths of the survivor at `at`, with those of them that were temporary blocks. */
+static enum neap_err read_death(struct snap_cursor *c, size_t at, uint64_t deaths,
+				uint64_t temporary, struct err *e)
+{
+	struct snap_state *st = &c->s->state;
+	cohort_id cohort = st->survivor_cohort[at];
+	uint64_t size = site_size(c->l->p, cohort), live = st->survivor_live[at];
+	deaths = deaths ? deaths : live;
+	if (deaths > live)
+		return wrong(e, "more deaths than live blocks");
+	st->survivor_live[at] = live - deaths;
+	struct profile_change change = {.temporary = temporary};
+	uint64_t died_bytes;
+	if (size == PROFILE_SIZE_MIXED) {
+		died_bytes = get_varint(&c->s->columns[SNAP_MIXED]);
+		change.temporary_bytes = get_varint(&c->s->columns[SNAP_MIXED]);
+	} else if (__builtin_mul_overflow(deaths, size, &died_bytes) ||
+		   __builtin_mul_overflow(temporary, size, &change.temporary_bytes)) {
+		return wrong(e, "more bytes than there can be");
+	}
+	put_death(c->l, cohort, deaths, died_bytes);
+	if ((temporary || change.temporary_bytes) && !put_adjustment(c->s, cohort, &change))
+		return err_nomem(e, "cohorts of the profile");
+	return NEAP_OK;
+}
+
+static enum neap_err read_deaths(struct snap_cursor *c, struct err *e)
+{
+	struct reader *r = &c->s->columns[SNAP_DEATHS];
+	size_t count = reader_count(r, 2);
+	size_t left = c->s->state.survivor_count; /* those older than the ones done */
+	struct sparse_reader temporary = sparse_begin(&c->s->columns[SNAP_OLD_TEMPORARY]);
+	if (!deaths_reserve(c->l, count))
+		return err_nomem(e, "cohorts of the profile");
+	for (size_t i = 0; i < count; i++) {
+		uint64_t gap = get_varint(r), deaths = get_varint(r), of_temporary = 0;
+		if (r->has_failed || gap >= left)
+			return wrong(e, "deaths of an unknown cohort");
+		left -= (size_t)gap + 1;
+		if (sparse_has(&temporary, i)) {
+			of_temporary = get_varint(temporary.r);
+			sparse_done(&temporary);
+		}
+		enum neap_err err = read_death(c, left, deaths, of_temporary, e);
+		if (err)
+			return err;
+	}
+	return temporary.left_count ? wrong(e, "temporary blocks that did not die") : NEAP_OK;
+}
+
+static bool add_survivors(struct snap_cursor *c)
+{
+	for (size_t i = 0; i < c->s->new_count; i++) {
+		cohort_id cohort = (cohort_id)(c->l->p->cohort_count + i + 1);
+		if (c->s->new_live[i] &&
+		    !snap_survivor_add(&c->s->state, cohort, c->s->new_live[i]))
+			return false;
+	}
+	return true;
+}
+
+static enum neap_err read_other(struct snap_cursor *c, struct err *e)
+{
+	struct snap_state *st = &c->s->state;
+	struct reader *r = &c->s->columns[SNAP_OTHER];
+	size_t known_count = c->l->p->cohort_count + c->s->new_count;
+	struct profile_change ch = {0};
+	uint64_t back = get_varint(r);
+	ch.births = get_varint(r);
+	ch.deaths = get_varint(r);
+	ch.temporary = get_varint(r);
+	if (r->has_failed || back >= known_count)
+		return wrong(e, "a change of an unknown cohort");
+	cohort_id cohort = (cohort_id)(known_count - back);
+	uint64_t size = site_size(c->l->p, cohort);
+	if (size == PROFILE_SIZE_MIXED) {
+		ch.born_bytes = get_varint(r);
+		ch.died_bytes = get_varint(r);
+		ch.temporary_bytes = get_varint(r);
+	} else if (__builtin_mul_overflow(ch.births, size, &ch.born_bytes) ||
+		   __builtin_mul_overflow(ch.deaths, size, &ch.died_bytes) ||
+		   __builtin_mul_overflow(ch.temporary, size, &ch.temporary_bytes)) {
+		return wrong(e, "more bytes than there can be");
+	}
+	size_t at = snap_survivor_find(st, cohort);
+	if (at != SIZE_MAX)
+		st->survivor_live[at] += ch.births - ch.deaths;
+	st->live_bytes += ch.born_bytes;
+	if (ch.deaths || ch.died_bytes)
+		put_death(c->l, cohort, ch.deaths, ch.died_bytes);
+	return put_adjustment(c->s, cohort, &ch) ? NEAP_OK : err_nomem(e, "cohorts of the profile");
+}
+
+static enum neap_err read_others(struct snap_cursor *c, struct err *e)
+{
+	size_t count = reader_count(&c->s->columns[SNAP_OTHER], 4);
+	if (!deaths_reserve(c->l, count))
+		return err_nomem(e, "cohorts of the profile");
+	enum neap_err err = NEAP_OK;
+	for (size_t i = 0; i < count && !err; i++)
+		err = read_other(c, e);
+	return err;
+}
+
+/* ---- commit ---------------------------------------------------------------------------------------- */
+
+static void adjust(struct profile *p, const struct adjustment *a)
+{
+	size_t at = a->cohort - 1;
+	const struct profile_change *ch = &a->change;
+	p->cohort_births[at] = add_capped(p->cohort_births[at], ch->births);
+	p->cohort_temporary[at] = add_capped(p->cohort_temporary[at], ch->temporary);
+	p->cohort_born_bytes[at] = add_capped(p->cohort_born_bytes[at], ch->born_bytes);
+	p->cohort_temporary_bytes[at] =
+		add_capped(p->cohort_temporary_bytes[at], ch->temporary_bytes);
+}
+
+static void commit(struct snap_cursor *c)
+{
+	struct profile *p = c->l->p;
+	struct snap_reader *s = c->s;
+	c->head.live_bytes = (int64_t)(s->state.live_bytes + c->live_residual);
+	snap_time_commit(&s->state, c->head.time_ns, c->head.cpu_ns, c->head.rss_bytes);
+	if (c->l->on_snapshot)
+		c->l->on_snapshot(c->l->ctx, c->l, &c->head);
+	p->cohort_count += s->new_count;
+	p->death_count = s->death_count;
+	for (size_t i = 0; i < s->adjustment_count; i++)
+		adjust(p, &s->adjustments[i]);
+	p->snapshots[p->snapshot_count++] = c->head;
+	p->death_first[p->snapshot_count] = p->death_count;
+}
+
+static enum neap_err read_snapshot(struct loader *l, struct err *e)
+{
+	struct snap_reader *s = &l->snap;
+	struct snap_cursor c = {.l = l, .s = s, .snap = (snap_id)l->p->snapshot_count + 1};
+	s->adjustment_count = s->new_count = 0;
+	s->death_count = l->p->death_count;
+	if (!read_head(&c))
+		return wrong(e, "an impossible time");
+	enum neap_err err = read_new_cohorts(&c, e);
+	if (!err)
+		err = read_deaths(&c, e);
+	if (!err && !add_survivors(&c))
+		err = err_nomem(e, "cohorts of the profile");
+	if (!err)
+		err = read_others(&c, e);
+	for (size_t i = 0; i < SNAP_COLUMN_COUNT && !err; i++)
+		if (s->columns[i].has_failed)
+			err = wrong(e, "a column that is cut");
+	if (!err)
+		commit(&c);
+	return err;
+}
+
+/* Room for the snapshots and for the end of the deaths of each. */
+static bool snapshots_reserve(struct loader *l, size_t count)
+{
+	struct profile *p = l->p;
+	const struct column columns[] = {{(void **)&p->snapshots, sizeof *p->snapshots},
+					 {(void **)&p->death_first, sizeof *p->death_first}};
+	return columns_reserve(columns, 2, &l->snapshot_cap, p->snapshot_count + count + 1);
+}
+
+static enum neap_err read_all(struct loader *l, struct reader *r, struct err *e)
+{
+	struct snap_reader *s = &l->snap;
+	uint64_t first = get_varint(r), count = get_varint(r), first_cohort = get_varint(r);
+	s->unit_ns = get_varint(r);
+	s->rss_unit_bytes = get_varint(r);
+	for (size_t i = 0; i < SNAP_COLUMN_COUNT; i++) {
+		size_t bytes;
+		const char *column = reader_str(r, &bytes);
+		s->columns[i] = reader_init(column, bytes);
+	}
+	if (r->has_failed || !s->unit_ns || !s->rss_unit_bytes ||
+	    first != l->p->snapshot_count + 1 || first_cohort != l->p->cohort_count + 1 ||
+	    count > reader_left(&s->columns[SNAP_HEAD]) / 5 ||
+	    count > LIMIT_IDS - l->p->snapshot_count)
+		return err_corrupt(e, "snapshots out of turn");
+	if (!snapshots_reserve(l, (size_t)count))
+		return err_nomem(e, "snapshots of the profile");
+	for (; count; count--) {
+		enum neap_err err = read_snapshot(l, e);
+		if (err)
+			return err;
+	}
+	for (size_t i = 0; i < SNAP_COLUMN_COUNT; i++)
+		if (reader_left(&s->columns[i]))
+			return err_corrupt(e, "snapshots with something left over");
+	return NEAP_OK;
+}
+
+enum neap_err read_snapshots(struct loader *l, struct reader *r, struct err *e)
+{
+	if (l->snap.is_closed)
+		return err_corrupt(e, "snapshots that follow a broken one");
+	enum neap_err err = read_all(l, r, e);
+	l->snap.is_closed = err != NEAP_OK;
+	return err;
+}

@@ -1,0 +1,295 @@
+/*
+ * The reader: walks over the blocks, decodes what is whole, and says what is missing.
+ *
+ * Tables number their records, so a block that was lost shows in the next one: it
+ * does not follow what is there, and is left out too.  What stays refers only to what
+ * stays.
+ */
+#include "config.h"
+
+#include "src/profile/reader_priv.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "src/base/fmt.h"
+
+#define READ_BYTES ((size_t)1 << 20)
+
+/* ---- loader ----------------------------------------------------------------------------- */
+
+enum neap_err loader_init(struct loader *l, const char *name, uint64_t bytes, struct err *e)
+{
+	*l = (struct loader){.name = name};
+	struct profile *p = l->p = mem_zalloc(sizeof *p);
+	l->opener = block_opener_new();
+	l->node_cap = PROFILE_NODE_FIRST;
+	l->snapshot_cap = 1;
+	if (!p || !l->opener)
+		return err_nomem(e, "the profile");
+	p->file_bytes = bytes;
+	p->path = mem_strdup(name);
+	p->node_parent = mem_zarray(PROFILE_NODE_FIRST, sizeof *p->node_parent);
+	p->node_frame = mem_zarray(PROFILE_NODE_FIRST, sizeof *p->node_frame);
+	p->node_flags = mem_zarray(PROFILE_NODE_FIRST, sizeof *p->node_flags);
+	p->snapshots = mem_zarray(1, sizeof *p->snapshots);
+	p->death_first = mem_zarray(1, sizeof *p->death_first);
+	p->node_count = PROFILE_NODE_FIRST;
+	const char **texts[] = {&p->run.tool, &p->run.exe,    &p->run.cwd,
+				&p->run.host, &p->run.kernel, &p->end.reason};
+	for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+		*texts[i] = "";
+	if (!p->path || !p->node_parent || !p->node_frame || !p->node_flags || !p->snapshots ||
+	    !p->death_first)
+		return err_nomem(e, "the profile");
+	return NEAP_OK;
+}
+
+void loader_release(struct loader *l)
+{
+	block_opener_free(l->opener);
+	mem_free(l->follower);
+	mem_free(l->snap.adjustments);
+	mem_free(l->snap.new_live);
+	snap_state_release(&l->snap.state);
+}
+
+enum neap_err loader_block(struct loader *l, const struct block *b, struct err *e)
+{
+	typedef enum neap_err (*read_fn)(struct loader *, struct reader *, struct err *);
+	static const read_fn readers[BLOCK_TYPE_COUNT] = {
+		[BLOCK_RUN] = read_run,
+		[BLOCK_MODULES] = read_modules,
+		[BLOCK_THREADS] = read_threads,
+		[BLOCK_FRAMES] = read_frames,
+		[BLOCK_NODES] = read_nodes,
+		[BLOCK_SITES] = read_sites,
+		[BLOCK_SNAPSHOTS] = read_snapshots,
+		[BLOCK_MARKS] = read_marks,
+		[BLOCK_DROPS] = read_drops,
+		[BLOCK_PEAK] = read_peak,
+		[BLOCK_SYMBOLS] = read_symbols,
+		[BLOCK_END] = read_end,
+	};
+	if (b->type >= BLOCK_TYPE_COUNT || !readers[b->type])
+		return NEAP_OK; /* of a later version */
+	struct reader r;
+	enum neap_err err = block_open(l->opener, b, &r, e);
+	if (!err)
+		err = readers[b->type](l, &r, e);
+	if (!err && reader_left(&r))
+		err = err_corrupt(e, "a block of %s has something left over",
+				  block_type_name(b->type));
+	if (!err)
+		l->block_count++;
+	else if (err == ERR_FORMAT)
+		l->lost_count[b->type]++;
+	return err;
+}
+
+/* ---- what is missing ---------------------------------------------------------------------- */
+
+/* "snapshots, symbols": the types of the blocks that had no effect. */
+static void say_lost(const struct loader *l, struct buf *text)
+{
+	const char *separator = "";
+	for (unsigned type = 0; type < BLOCK_TYPE_COUNT; type++) {
+		if (!l->lost_count[type])
+			continue;
+		buf_printf(text, "%s%s", separator,
+			   type ? block_type_name(type) : "something unknown");
+		separator = ", ";
+	}
+}
+
+static void say_damage(const struct loader *l, struct buf *text)
+{
+	const struct profile *p = l->p;
+	const struct profile_damage *d = &p->damage;
+	if (d->lost_bytes)
+		buf_printf(text, "the file is cut: its last %llu bytes are not a whole block",
+			   (unsigned long long)d->lost_bytes);
+	else if (!l->has_end)
+		buf_puts(text, "the file has no end: the recording was interrupted");
+	if (d->bad_blocks) {
+		buf_printf(text, "%s%u damaged block%s left out (", text->count_bytes ? "; " : "",
+			   d->bad_blocks, d->bad_blocks > 1 ? "s" : "");
+		say_lost(l, text);
+		buf_putc(text, ')');
+	}
+	if (!text->count_bytes)
+		return;
+	char when[FMT_BYTES];
+	size_t n = p->snapshot_count;
+	buf_printf(text, "; what is whole ends at %s, snapshot %zu",
+		   fmt_duration(when, sizeof when, n ? p->snapshots[n - 1].time_ns : 0), n);
+}
+
+static enum neap_err describe_damage(struct loader *l, struct err *e)
+{
+	struct profile_damage *d = &l->p->damage;
+	struct buf text = {0};
+	for (unsigned type = 0; type < BLOCK_TYPE_COUNT; type++)
+		d->bad_blocks += l->lost_count[type];
+	d->is_cut = !l->has_end || d->lost_bytes;
+	say_damage(l, &text);
+	if (text.count_bytes)
+		snprintf(d->text, sizeof d->text, "%s", text.data);
+	bool has_failed = text.has_failed;
+	buf_release(&text);
+	return has_failed ? err_nomem(e, "a message") : NEAP_OK;
+}
+
+/* Snapshots that a record names may be missing from a cut file. */
+static void clamp_snap(const struct profile *p, snap_id *first, snap_id *last)
+{
+	if (*first > p->snapshot_count)
+		*first = (snap_id)p->snapshot_count;
+	if (last && *last > p->snapshot_count)
+		*last = 0;
+}
+
+static enum neap_err finish(struct loader *l, struct err *e)
+{
+	struct profile *p = l->p;
+	if (!l->block_count)
+		return err_corrupt(e, "'%s' has nothing whole in it", l->name);
+	for (size_t i = 0; i < p->module_count; i++)
+		clamp_snap(p, &p->modules[i].first_snap, &p->modules[i].last_snap);
+	for (size_t i = 0; i < p->thread_count; i++)
+		clamp_snap(p, &p->threads[i].first_snap, &p->threads[i].last_snap);
+	for (size_t i = 0; i < p->mark_count; i++)
+		clamp_snap(p, &p->marks[i].snap, NULL);
+	clamp_snap(p, &p->peak.snap, NULL);
+	if (!l->has_end && p->snapshot_count)
+		p->end.time_ns = p->snapshots[p->snapshot_count - 1].time_ns;
+	if (!symbols_fit(p))
+		return err_nomem(e, "symbols of the profile");
+	return describe_damage(l, e);
+}
+
+/* ---- reading all --------------------------------------------------------------------------- */
+
+static enum neap_err load_blocks(struct loader *l, const uint8_t *data, size_t bytes, size_t pos,
+				 struct err *e)
+{
+	struct block b;
+	enum block_state state;
+	while ((state = block_next(data, bytes, &pos, &b)) != BLOCK_LAST && state != BLOCK_CUT) {
+		if (state == BLOCK_DAMAGED)
+			l->lost_count[b.type < BLOCK_TYPE_COUNT ? b.type : 0]++;
+		else if (loader_block(l, &b, e) == ERR_NOMEM)
+			return ERR_NOMEM;
+	}
+	l->p->damage.whole_bytes = pos;
+	l->p->damage.lost_bytes = bytes - pos;
+	return finish(l, e);
+}
+
+enum neap_err profile_parse(const void *data, size_t bytes, const char *name, struct profile **out,
+			    struct err *e)
+{
+	size_t pos;
+	*out = NULL;
+	enum neap_err err = file_header_check(data, bytes, name, &pos, e);
+	if (err)
+		return err;
+	struct loader l;
+	err = loader_init(&l, name, bytes, e);
+	if (!err)
+		err = load_blocks(&l, data, bytes, pos, e);
+	loader_release(&l);
+	if (err)
+		profile_free(l.p);
+	else
+		*out = l.p;
+	return err;
+}
+
+/* How much of the file to make room for at first: all of it if that is known. */
+static enum neap_err file_room(int fd, const char *path, size_t *bytes_out, struct err *e)
+{
+	struct stat st;
+	*bytes_out = READ_BYTES;
+	if (fstat(fd, &st))
+		return err_sys(e, errno, "read", path);
+	if (S_ISDIR(st.st_mode))
+		return err_set(e, ERR_IO, "'%s' is a directory, not a profile", path);
+	if (S_ISREG(st.st_mode) && st.st_size > 0)
+		*bytes_out = (size_t)st.st_size + 1;
+	return NEAP_OK;
+}
+
+/* Read to the end; the file may be a pipe, and may grow meanwhile. */
+static enum neap_err read_all(int fd, const char *path, struct buf *out, struct err *e)
+{
+	size_t room;
+	enum neap_err err = file_room(fd, path, &room, e);
+	while (!err) {
+		if (!vec_reserve((void **)&out->data, &out->cap_bytes, out->count_bytes + room, 1))
+			return err_nomem(e, "the file");
+		ssize_t n =
+			read(fd, out->data + out->count_bytes, out->cap_bytes - out->count_bytes);
+		if (n == 0)
+			return NEAP_OK;
+		if (n < 0 && errno != EINTR)
+			return err_sys(e, errno, "read", path);
+		out->count_bytes += n > 0 ? (size_t)n : 0;
+		room = out->cap_bytes > out->count_bytes ? 1 : READ_BYTES;
+	}
+	return err;
+}
+
+enum neap_err profile_open(const char *path, struct profile **out, struct err *e)
+{
+	*out = NULL;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return err_sys(e, errno, "open", path);
+	struct buf file = {0};
+	enum neap_err err = read_all(fd, path, &file, e);
+	close(fd);
+	if (!err)
+		err = profile_parse(file.data, file.count_bytes, path, out, e);
+	buf_release(&file);
+	return err;
+}
+
+void profile_free(struct profile *p)
+{
+	if (!p)
+		return;
+	void *columns[] = {
+		p->path,
+		p->modules,
+		p->threads,
+		p->frames,
+		p->node_parent,
+		p->node_frame,
+		p->node_flags,
+		p->sites,
+		p->cohort_site,
+		p->cohort_thread,
+		p->cohort_birth,
+		p->cohort_flags,
+		p->cohort_births,
+		p->cohort_temporary,
+		p->cohort_born_bytes,
+		p->cohort_temporary_bytes,
+		p->death_cohort,
+		p->death_blocks,
+		p->death_bytes,
+		p->death_first,
+		p->snapshots,
+		p->marks,
+		p->peak_entries,
+	};
+	for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++)
+		mem_free(columns[i]);
+	arena_release(&p->arena);
+	mem_free(p);
+}
