@@ -10,6 +10,8 @@ Check
   check           unit, golden and integration tests, lints
                   one test: make check TESTS=tests/unit/t_NAME
                   one case: tests/unit/t_NAME --filter 'suite/case'
+  check-real      ten real programs against an independent counter, to the byte
+  check-long      a program killed at 200 moments, and other tests that take minutes
   check-asan      unit and golden tests under AddressSanitizer and UBSan
   check-tsan      tests/stress under ThreadSanitizer
   check-valgrind  unit tests under valgrind
