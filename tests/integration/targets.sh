@@ -41,6 +41,7 @@ target() {
 	fi
 	equal "$name: exit status" 0 "$status"
 	equal "$name: nothing printed by neap" "" "$(cat "$tmp/err")"
+	[ "$name" = 18-dlopen-dlclose ] || equal "$name: nothing printed by the target" "" "$(cat "$tmp/out")"
 	one_file "$tmp/$name.*.neap" || return 0
 	truth "$name" --source "$sources/$source" --undropped --end exited:0 "$@" "$file"
 }
@@ -67,6 +68,9 @@ target 52-frames.c
 target 54-stack-remap.c
 target 55-temporary.c
 target 56-inline.cpp
+if [ -x "$targets/58-unnoticed" ]; then
+	target 58-unnoticed.c "$("$targets/58-unnoticed" count)"
+fi
 
 # 12: parent and child, each with its own file.
 fork_target() {

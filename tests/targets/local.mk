@@ -20,7 +20,8 @@ target_programs = \
 	tests/targets/52-frames \
 	tests/targets/54-stack-remap \
 	tests/targets/55-temporary \
-	tests/targets/57-exec-spawn
+	tests/targets/57-exec-spawn \
+	tests/targets/58-unnoticed
 target_plugins = \
 	tests/targets/plug18a.so \
 	tests/targets/plug18b.so
@@ -77,6 +78,8 @@ tests/targets/55-temporary: $(target_dir)/55-temporary.c
 	$(target_cc) -pthread -o $@ $(target_dir)/55-temporary.c
 tests/targets/57-exec-spawn: $(target_dir)/57-exec-spawn.c
 	$(target_cc) -o $@ $(target_dir)/57-exec-spawn.c
+tests/targets/58-unnoticed: $(target_dir)/58-unnoticed.c
+	$(target_cc) -o $@ $(target_dir)/58-unnoticed.c -ldl
 tests/targets/56-inline: $(target_dir)/56-inline.cpp
 	$(target_cxx) -o $@ $(target_dir)/56-inline.cpp
 
@@ -98,5 +101,6 @@ EXTRA_DIST += \
 	tests/targets/54-stack-remap.c \
 	tests/targets/55-temporary.c \
 	tests/targets/57-exec-spawn.c \
+	tests/targets/58-unnoticed.c \
 	tests/targets/56-inline.cpp \
 	tests/targets/plug18.inc.c
