@@ -4,5 +4,9 @@ bin_PROGRAMS += neap
 endif
 
 neap_SOURCES = \
-	src/main.c
+	src/main.c \
+	src/cmd/cmd.h \
+	src/cmd/cmd_record.c \
+	src/cmd/record_ui.c \
+	src/cmd/record_ui.h
 neap_LDADD = $(neap_libs)

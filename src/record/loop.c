@@ -1,0 +1,589 @@
+/*
+ * record_run: start the program, observe it and its children, end.
+ *
+ * One loop in one thread waits for signals, hellos, ends of processes and the next
+ * tick.  Two kinds of threads help: one per process that serves its marks, and one
+ * that finds names for processes that have ended.
+ */
+#include "config.h"
+
+#include "src/record/record_priv.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define SHOW_NS       (250 * NS_PER_MS)
+#define IDLE_WAIT_NS  (500 * NS_PER_MS)
+#define TICK_SLACK_NS (NS_PER_MS / 5)
+#define EVENTS        64
+
+/* epoll data: a kind, and for a process its pid above it. */
+enum tag {
+	TAG_SIGNAL,
+	TAG_LISTEN,
+	TAG_PENDING = MEET_TAG,
+	TAG_CHILD,
+	TAG_PROCESS,
+};
+#define TAG_BITS 8
+
+static uint64_t clock_ns(clockid_t clock)
+{
+	struct timespec t;
+	clock_gettime(clock, &t);
+	return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
+}
+
+uint64_t now_ns(void)
+{
+	return clock_ns(CLOCK_MONOTONIC);
+}
+
+uint64_t now_unix_ns(void)
+{
+	return clock_ns(CLOCK_REALTIME);
+}
+
+/* ---- messages ---------------------------------------------------------------- */
+
+void speaker_say(struct speaker *s, const char *fmt, ...)
+{
+	char text[ERR_TEXT_BYTES + 256];
+	va_list ap;
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof text, fmt, ap);
+	va_end(ap);
+	pthread_mutex_lock(&s->lock);
+	if (s->sink && s->sink->message)
+		s->sink->message(s->sink->context, text);
+	pthread_mutex_unlock(&s->lock);
+}
+
+void speaker_say_broken(struct speaker *s, const struct err *e)
+{
+	pthread_mutex_lock(&s->lock);
+	bool is_first = !s->has_said_broken;
+	s->has_said_broken = true;
+	pthread_mutex_unlock(&s->lock);
+	if (is_first)
+		speaker_say(s,
+			    "recording stopped: %s; what was written before is kept, and the "
+			    "program goes on",
+			    e->text);
+}
+
+/* ---- processes ------------------------------------------------------------------ */
+
+static bool watch(struct recorder *r, int fd, uint64_t tag)
+{
+	struct epoll_event ev = {.events = EPOLLIN, .data.u64 = tag};
+	return epoll_ctl(r->epoll_fd, EPOLL_CTL_ADD, fd, &ev) == 0;
+}
+
+static struct process *find_process(struct recorder *r, pid_t pid, size_t *at_out)
+{
+	for (size_t i = 0; i < r->process_count; i++) {
+		if (r->processes[i]->pid == pid) {
+			*at_out = i;
+			return r->processes[i];
+		}
+	}
+	return NULL;
+}
+
+/* Finish the process at an index and take it off the list. */
+static void finish_process(struct recorder *r, size_t at, struct profile_end end, uint64_t now)
+{
+	struct process *p = r->processes[at];
+	r->processes[at] = r->processes[--r->process_count];
+	end.time_ns = now > p->base_ns ? now - p->base_ns : 0;
+	if (!end.reason)
+		end.reason = "";
+	process_finish(p, &end);
+}
+
+static void decline(struct recorder *r, struct hello *h, const struct err *e)
+{
+	if (e)
+		speaker_say(&r->speaker, "process %d is not recorded: %s", (int)h->pid, e->text);
+	meeting_answer(h, -1);
+}
+
+static void say_kept(struct recorder *r, struct output *o)
+{
+	if (o->kept_path)
+		speaker_say(&r->speaker,
+			    "'%s' exists and is kept; writing '%s' (--force replaces it)",
+			    o->kept_path, o->path);
+	mem_free(o->kept_path);
+	o->kept_path = NULL;
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+/* A process to be recorded: its descriptor, and for the first one the output that waits for it. */
+static enum neap_err meet_process(struct recorder *r, struct hello *h, bool is_exec,
+				  struct process **out, struct err *e)
+{
+	bool is_child = h->pid == r->child.pid;
+	struct newcomer n = {
+		.pid = h->pid,
+		.seen_pid = h->text.pid,
+		.ppid = h->text.ppid,
+		.is_forked = h->text.is_forked == 1,
+		.is_exec = is_exec,
+		.is_first = is_child && r->has_first_output,
+		.pidfd = -1,
+		.output = {.fd = -1},
+	};
+	if (!is_child) {
+		n.pidfd = (int)syscall(SYS_pidfd_open, h->pid, 0);
+		if (n.pidfd < 0)
+			return err_sys(e, errno, "watch", "the process");
+	}
+	if (n.is_first) {
+		n.output = r->first_output;
+		n.program = base_name(r->options->argv[0]);
+		r->first_output = (struct output){.fd = -1};
+		r->has_first_output = false;
+	}
+	enum neap_err err = process_new(r, &n, out, e);
+	if (!err && !is_child)
+		watch(r, (*out)->pidfd, (uint64_t)h->pid << TAG_BITS | TAG_PROCESS);
+	return err;
+}
+
+static void greet(struct recorder *r, struct hello *h, uint64_t now)
+{
+	struct process *p;
+	struct err e;
+	size_t at;
+	bool is_child = h->pid == r->child.pid;
+	r->has_connected |= is_child;
+	if (h->is_wrong_version) {
+		err_set(&e, ERR_UNSUPPORTED,
+			"its collector is of another version of neap (%u, not %u)", h->text.version,
+			NC_VERSION);
+		decline(r, h, &e);
+		return;
+	}
+	if ((r->options->has_no_children && !is_child) || (is_child && r->child_has_ended)) {
+		decline(r, h, NULL);
+		return;
+	}
+	bool is_exec = find_process(r, h->pid, &at) != NULL;
+	if (is_exec)
+		finish_process(r, at, (struct profile_end){.kind = END_EXEC}, now);
+	if (!vec_reserve((void **)&r->processes, &r->process_cap, r->process_count + 1,
+			 sizeof r->processes[0])) {
+		err_nomem(&e, "a process");
+		decline(r, h, &e);
+		return;
+	}
+	if (meet_process(r, h, is_exec, &p, &e)) {
+		decline(r, h, &e);
+		return;
+	}
+	r->processes[r->process_count++] = p;
+	r->process_all_count++;
+	p->next_tick_ns = process_tick(p, now_ns());
+	meeting_answer(h, p->region.fd);
+	region_close_fd(&p->region);
+	say_kept(r, &p->output);
+}
+
+static void greet_all(struct recorder *r, uint64_t now)
+{
+	struct hello h;
+	meeting_accept(&r->meeting, now);
+	while (meeting_next(&r->meeting, now, &h))
+		greet(r, &h, now);
+}
+
+/* ---- ends -------------------------------------------------------------------------- */
+
+static void end_child(struct recorder *r, uint64_t now)
+{
+	int status;
+	size_t at;
+	pid_t pid;
+	do
+		pid = waitpid(r->child.pid, &status, WNOHANG);
+	while (pid < 0 && errno == EINTR);
+	if (pid != r->child.pid)
+		return;
+	r->child_has_ended = true;
+	r->child_wait_status = status;
+	epoll_ctl(r->epoll_fd, EPOLL_CTL_DEL, r->child.pidfd, NULL);
+	struct profile_end end = {.has_status = true};
+	end.kind = WIFSIGNALED(status) ? END_SIGNALED : END_EXITED;
+	end.status = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
+	if (find_process(r, pid, &at))
+		finish_process(r, at, end, now);
+}
+
+static void end_process(struct recorder *r, pid_t pid, uint64_t now)
+{
+	size_t at;
+	if (find_process(r, pid, &at) && r->processes[at]->pidfd >= 0)
+		finish_process(r, at, (struct profile_end){.kind = END_EXITED}, now);
+}
+
+static bool has_died(const struct process *p)
+{
+	struct pollfd fd = {.fd = p->pidfd, .events = POLLIN};
+	return p->pidfd >= 0 && poll(&fd, 1, 0) == 1;
+}
+
+static void end_all(struct recorder *r)
+{
+	while (r->process_count) {
+		struct profile_end end = {.kind = END_EXITED};
+		if (!has_died(r->processes[r->process_count - 1]))
+			end = (struct profile_end){.kind = END_STOPPED,
+						   .reason = "the recording ended first"};
+		finish_process(r, r->process_count - 1, end, now_ns());
+	}
+}
+
+/* ---- signals ---------------------------------------------------------------------------- */
+
+/* A key at the terminal reaches the program by itself; what was sent to us alone is passed on. */
+static void pass_on(struct recorder *r, const struct signalfd_siginfo *s)
+{
+	if (s->ssi_code != SI_KERNEL)
+		kill(r->child.pid, (int)s->ssi_signo);
+}
+
+static void handle_signals(struct recorder *r)
+{
+	struct signalfd_siginfo s;
+	while (read(r->signal_fd, &s, sizeof s) == (ssize_t)sizeof s) {
+		if (!r->child_has_ended) {
+			pass_on(r, &s);
+			continue;
+		}
+		r->stop_count++;
+		if (r->stop_count == 1 && r->process_count)
+			speaker_say(&r->speaker,
+				    "waiting for %zu more processes; once more to stop",
+				    r->process_count);
+		if (r->stop_count == 1)
+			__atomic_store_n(&r->naming.wants_no_names, 1, __ATOMIC_RELEASE);
+		else
+			r->wants_stop = true;
+	}
+}
+
+/* ---- progress ------------------------------------------------------------------------------- */
+
+static void measure(struct recorder *r, struct record_progress *out)
+{
+	*out = (struct record_progress){
+		.alloc_count = r->ended_alloc_count,
+		.snapshot_count = r->ended_snapshot_count,
+		.peak_bytes = r->ended_peak_bytes,
+		.process_count = r->process_count,
+		.process_all_count = r->process_all_count,
+		.naming_done_count = __atomic_load_n(&r->naming.done_count, __ATOMIC_RELAXED),
+		.naming_all_count = __atomic_load_n(&r->naming.all_count, __ATOMIC_RELAXED),
+	};
+	for (size_t i = 0; i < r->process_count; i++) {
+		struct process *p = r->processes[i];
+		pthread_mutex_lock(&p->lock);
+		out->alloc_count += p->alloc_count;
+		out->snapshot_count += p->snapshot_count;
+		pthread_mutex_unlock(&p->lock);
+		out->live_bytes += region_live_bytes(&p->region);
+		uint64_t peak = __atomic_load_n(&p->region.header->peak_bytes, __ATOMIC_RELAXED);
+		if (peak > out->peak_bytes)
+			out->peak_bytes = peak;
+	}
+}
+
+static void show(struct recorder *r, uint64_t now, enum record_phase phase)
+{
+	const struct record_sink *sink = r->speaker.sink;
+	if (!sink || !sink->progress || now - r->shown_ns < SHOW_NS)
+		return;
+	struct record_progress progress;
+	measure(r, &progress);
+	progress.phase = phase;
+	progress.elapsed_ns = now - r->start_ns;
+	uint64_t since = now - r->shown_ns;
+	if (r->shown_ns > r->start_ns && progress.alloc_count > r->shown_alloc_count)
+		progress.allocs_per_s =
+			(uint64_t)((double)(progress.alloc_count - r->shown_alloc_count) *
+				   (double)NS_PER_S / (double)since);
+	r->shown_alloc_count = progress.alloc_count;
+	r->shown_ns = now;
+	pthread_mutex_lock(&r->speaker.lock);
+	sink->progress(sink->context, &progress);
+	pthread_mutex_unlock(&r->speaker.lock);
+}
+
+/* ---- the loop ----------------------------------------------------------------------------------- */
+
+static uint64_t next_wake_ns(const struct recorder *r, uint64_t now)
+{
+	uint64_t next = now + IDLE_WAIT_NS;
+	for (size_t i = 0; i < r->process_count; i++) {
+		if (r->processes[i]->next_tick_ns < next)
+			next = r->processes[i]->next_tick_ns;
+	}
+	bool shows = r->speaker.sink && r->speaker.sink->progress;
+	if (shows && r->shown_ns + SHOW_NS < next)
+		next = r->shown_ns + SHOW_NS;
+	return next > now ? next : now;
+}
+
+static int wait_events(struct recorder *r, struct epoll_event *events, uint64_t wait_ns)
+{
+	struct timespec t = {.tv_sec = (time_t)(wait_ns / NS_PER_S),
+			     .tv_nsec = (long)(wait_ns % NS_PER_S)};
+	long n = syscall(SYS_epoll_pwait2, r->epoll_fd, events, EVENTS, &t, NULL, 0);
+	if (n < 0 && errno == ENOSYS) /* before Linux 5.11: milliseconds have to do */
+		n = epoll_wait(r->epoll_fd, events, EVENTS,
+			       (int)((wait_ns + NS_PER_MS - 1) / NS_PER_MS));
+	return n > 0 ? (int)n : 0;
+}
+
+/* Deaths before hellos: a pid may have been given to a new process. */
+static void handle_events(struct recorder *r, const struct epoll_event *events, int count,
+			  uint64_t now)
+{
+	bool has_hellos = false;
+	for (int i = 0; i < count; i++) {
+		uint64_t tag = events[i].data.u64 & ((1u << TAG_BITS) - 1);
+		if (tag == TAG_SIGNAL)
+			handle_signals(r);
+		else if (tag == TAG_CHILD)
+			end_child(r, now);
+		else if (tag == TAG_PROCESS)
+			end_process(r, (pid_t)(events[i].data.u64 >> TAG_BITS), now);
+		else
+			has_hellos = true;
+	}
+	if (has_hellos || r->meeting.pending_count)
+		greet_all(r, now);
+}
+
+static void tick_all(struct recorder *r, uint64_t now)
+{
+	for (size_t i = 0; i < r->process_count; i++) {
+		struct process *p = r->processes[i];
+		if (p->next_tick_ns <= now + TICK_SLACK_NS)
+			p->next_tick_ns = process_tick(p, now);
+	}
+}
+
+static bool is_over(const struct recorder *r)
+{
+	if (!r->child_has_ended)
+		return false;
+	return r->wants_stop || !r->options->wants_wait_all || !r->process_count;
+}
+
+static void observe(struct recorder *r)
+{
+	struct epoll_event events[EVENTS];
+	while (!is_over(r)) {
+		uint64_t now = now_ns();
+		int count = wait_events(r, events, next_wake_ns(r, now) - now);
+		now = now_ns();
+		handle_events(r, events, count, now);
+		tick_all(r, now);
+		show(r, now, RECORD_RUNNING);
+	}
+	end_all(r);
+}
+
+static void wait_for_names(struct recorder *r)
+{
+	while (!naming_end(&r->naming)) {
+		struct pollfd fd = {.fd = r->signal_fd, .events = POLLIN};
+		poll(&fd, 1, 20);
+		handle_signals(r);
+		if (r->wants_stop) {
+			/* Asked twice: everything but names is in the files. */
+			signal(SIGTERM, SIG_DFL);
+			sigset_t term;
+			sigemptyset(&term);
+			sigaddset(&term, SIGTERM);
+			kill(getpid(), SIGTERM);
+			pthread_sigmask(SIG_UNBLOCK, &term, NULL);
+		}
+		show(r, now_ns(), RECORD_NAMING);
+	}
+}
+
+/* ---- start ---------------------------------------------------------------------------------------- */
+
+static enum neap_err open_events(struct recorder *r, sigset_t *old_mask, struct err *e)
+{
+	sigset_t mask;
+	sigemptyset(&mask);
+	sigaddset(&mask, SIGTERM);
+	sigaddset(&mask, SIGHUP);
+	sigaddset(&mask, SIGQUIT);
+	sigaddset(&mask, SIGINT);
+	sigprocmask(SIG_BLOCK, &mask, old_mask);
+	r->signal_fd = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
+	r->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (r->signal_fd < 0 || r->epoll_fd < 0 || !watch(r, r->signal_fd, TAG_SIGNAL) ||
+	    !watch(r, r->meeting.fd, TAG_LISTEN))
+		return err_sys(e, errno, "wait for", "events");
+	r->meeting.epoll_fd = r->epoll_fd;
+	return NEAP_OK;
+}
+
+/* The program is forked and waits; its file is open. */
+static enum neap_err prepare(struct recorder *r, const char *program, struct err *e)
+{
+	sigset_t old_mask;
+	const char *preload;
+	enum neap_err err = meeting_init(&r->meeting, e);
+	if (!err)
+		err = meeting_collector(&r->meeting, r->options->collector, &preload, e);
+	if (!err)
+		err = open_events(r, &old_mask, e);
+	if (err)
+		return err;
+	struct spawn s = {
+		.path = program,
+		.argv = r->options->argv,
+		.collector = preload,
+		.socket_path = r->meeting.path,
+		.mask = &old_mask,
+		.limits = &r->limits,
+	};
+	limits_lift(&r->limits);
+	err = spawn_prepare(&s, &r->child, e);
+	if (err)
+		return err;
+	/* Only now, so that the program has them as they were. */
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
+	err = namer_open(&r->namer, base_name(r->options->argv[0]), (uint32_t)r->child.pid, false,
+			 &r->first_output, e);
+	r->has_first_output = !err;
+	if (!err && !watch(r, r->child.pidfd, TAG_CHILD))
+		err = err_sys(e, errno, "watch", program);
+	return err;
+}
+
+static int exit_status(int wait_status)
+{
+	return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
+}
+
+static void say_if_empty(struct recorder *r)
+{
+	if (r->has_connected)
+		return;
+	speaker_say(&r->speaker,
+		    "'%s' was not seen by the collector, so there is no profile of it: it, or a "
+		    "program "
+		    "it started in its place, may be static, set-user-id, or run without "
+		    "LD_PRELOAD and "
+		    "NEAP_SOCKET in its environment",
+		    r->options->argv[0]);
+}
+
+static enum neap_err run(struct recorder *r, const char *program, struct record_result *out,
+			 struct err *e)
+{
+	enum neap_err err = prepare(r, program, e);
+	if (!err)
+		err = naming_init(&r->naming, r, out, e);
+	if (!err)
+		err = spawn_go(&r->child, r->options->argv[0], &out->exit_status, e);
+	if (err)
+		return err;
+	out->was_started = true;
+	r->start_ns = now_ns();
+	r->shown_ns = r->start_ns;
+	observe(r);
+	out->exit_status = exit_status(r->child_wait_status);
+	say_if_empty(r);
+	wait_for_names(r);
+	return NEAP_OK;
+}
+
+static void recorder_release(struct recorder *r)
+{
+	naming_release(&r->naming);
+	if (!r->child_has_ended)
+		spawn_cancel(&r->child);
+	else if (r->child.pidfd >= 0)
+		close(r->child.pidfd);
+	output_discard(&r->first_output);
+	meeting_release(&r->meeting);
+	if (r->signal_fd >= 0)
+		close(r->signal_fd);
+	if (r->epoll_fd >= 0)
+		close(r->epoll_fd);
+	mem_free(r->processes);
+	module_files_release(&r->module_files);
+	namer_release(&r->namer);
+	pthread_mutex_destroy(&r->speaker.lock);
+}
+
+enum neap_err record_run(const struct record_options *options, const struct record_sink *sink,
+			 struct record_result *out, struct err *e)
+{
+	struct recorder r = {
+		.defaults = *options,
+		.speaker.sink = sink,
+		.meeting = {.fd = -1, .epoll_fd = -1},
+		.epoll_fd = -1,
+		.signal_fd = -1,
+		.child = {.pid = -1, .pidfd = -1, .go_fd = -1, .error_fd = -1},
+		.first_output = {.fd = -1},
+	};
+	char *program = NULL, *collector = NULL;
+	*out = (struct record_result){.exit_status = 2};
+	r.options = &r.defaults;
+	if (!r.defaults.interval_ns)
+		r.defaults.interval_ns = RECORD_INTERVAL_NS;
+	pthread_mutex_init(&r.speaker.lock, NULL);
+	module_files_init(&r.module_files);
+	enum neap_err err = spawn_find(options->argv[0], &program, &out->exit_status, e);
+	if (!err && record_check_target(program, e) == ERR_UNSUPPORTED)
+		err = ERR_UNSUPPORTED;
+	if (!err && !options->collector)
+		err = record_find_collector(&collector, e);
+	if (collector)
+		r.defaults.collector = collector;
+	if (!err)
+		err = namer_init(&r.namer, options, e);
+	if (!err)
+		err = run(&r, program, out, e);
+	recorder_release(&r);
+	mem_free(program);
+	mem_free(collector);
+	return err;
+}
+
+void record_result_release(struct record_result *out)
+{
+	for (size_t i = 0; i < out->file_count; i++) {
+		mem_free(out->files[i].path);
+		mem_free(out->files[i].program);
+	}
+	mem_free(out->files);
+	*out = (struct record_result){0};
+}

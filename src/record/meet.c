@@ -1,0 +1,208 @@
+/*
+ * Where target and recorder meet: a Unix socket in a directory that only this user
+ * may enter, and the peer's uid is checked on top.
+ */
+#include "config.h"
+
+#include "src/record/record_priv.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#define SOCKET_NAME   "socket"
+#define HELLO_WAIT_NS (5 * NS_PER_S)
+#define BACKLOG       512
+
+/* ---- directory and socket ------------------------------------------------------ */
+
+static void release_buf_to(struct buf *b, char **out)
+{
+	*out = b->has_failed || !b->count_bytes ? NULL : mem_strdup(b->data);
+	buf_release(b);
+}
+
+/* Make PARENT/neap-XXXXXX, if the socket's path then fits into an address. */
+static bool make_dir(struct meeting *m, const char *parent)
+{
+	struct buf b = {0};
+	char cwd[PATH_MAX];
+	if (!parent || !*parent)
+		return false;
+	if (*parent != '/' && getcwd(cwd, sizeof cwd))
+		buf_printf(&b, "%s/", cwd);
+	buf_printf(&b, "%s/neap-XXXXXX", parent);
+	release_buf_to(&b, &m->dir);
+	const size_t most = sizeof((struct sockaddr_un){0}).sun_path - sizeof "/" SOCKET_NAME;
+	if (m->dir && strlen(m->dir) <= most && mkdtemp(m->dir))
+		return true;
+	mem_free(m->dir);
+	m->dir = NULL;
+	return false;
+}
+
+static enum neap_err listen_at(struct meeting *m, struct err *e)
+{
+	struct buf b = {0};
+	buf_printf(&b, "%s/" SOCKET_NAME, m->dir);
+	release_buf_to(&b, &m->path);
+	if (!m->path)
+		return err_nomem(e, "the socket's path");
+	struct sockaddr_un addr = {.sun_family = AF_UNIX};
+	memcpy(addr.sun_path, m->path, strlen(m->path) + 1);
+	m->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (m->fd < 0 || bind(m->fd, (const void *)&addr, sizeof addr) || listen(m->fd, BACKLOG))
+		return err_sys(e, errno, "listen at", m->path);
+	return NEAP_OK;
+}
+
+enum neap_err meeting_init(struct meeting *m, struct err *e)
+{
+	*m = (struct meeting){.fd = -1, .epoll_fd = -1};
+	if (!make_dir(m, getenv("XDG_RUNTIME_DIR")) && !make_dir(m, getenv("TMPDIR")) &&
+	    !make_dir(m, "/tmp")) {
+		err_sys(e, errno, "make a directory in", "/tmp");
+		return err_context(e, "no place for the socket");
+	}
+	return listen_at(m, e);
+}
+
+void meeting_release(struct meeting *m)
+{
+	for (size_t i = 0; i < m->pending_count; i++)
+		close(m->pending[i].fd);
+	if (m->fd >= 0)
+		close(m->fd);
+	if (m->path)
+		unlink(m->path);
+	if (m->link)
+		unlink(m->link);
+	if (m->dir)
+		rmdir(m->dir);
+	mem_free(m->path);
+	mem_free(m->link);
+	mem_free(m->dir);
+	*m = (struct meeting){.fd = -1, .epoll_fd = -1};
+}
+
+enum neap_err meeting_collector(struct meeting *m, const char *collector, const char **out,
+				struct err *e)
+{
+	*out = collector;
+	if (!strpbrk(collector, " :$"))
+		return NEAP_OK;
+	struct buf b = {0};
+	buf_printf(&b, "%s/libneap-collector.so", m->dir);
+	release_buf_to(&b, &m->link);
+	if (!m->link)
+		return err_nomem(e, "the collector's path");
+	if (symlink(collector, m->link))
+		return err_sys(e, errno, "link", m->link);
+	*out = m->link;
+	return NEAP_OK;
+}
+
+/* ---- hello ----------------------------------------------------------------------- */
+
+static void forget_pending(struct meeting *m, size_t i)
+{
+	m->pending[i] = m->pending[--m->pending_count];
+}
+
+void meeting_accept(struct meeting *m, uint64_t now)
+{
+	for (;;) {
+		int fd = accept4(m->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+		if (fd < 0)
+			return;
+		if (m->pending_count == MEET_PENDING) {
+			/* Whoever has waited longest without a word. */
+			close(m->pending[0].fd);
+			forget_pending(m, 0);
+		}
+		m->pending[m->pending_count++] = (struct pending){fd, now + HELLO_WAIT_NS};
+		struct epoll_event ev = {.events = EPOLLIN, .data.u64 = MEET_TAG};
+		if (m->epoll_fd >= 0)
+			epoll_ctl(m->epoll_fd, EPOLL_CTL_ADD, fd, &ev);
+	}
+}
+
+/* Who is at the other end, if it is one of our own. */
+static bool read_peer(int fd, pid_t *pid_out)
+{
+	struct ucred cred;
+	socklen_t bytes = sizeof cred;
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &bytes))
+		return false;
+	*pid_out = cred.pid;
+	return cred.uid == geteuid() && cred.pid > 0;
+}
+
+enum heard {
+	HEARD_NOTHING,
+	HEARD_HELLO,
+	HEARD_NOISE
+};
+
+static enum heard hear(int fd, struct hello *out)
+{
+	*out = (struct hello){.fd = fd};
+	ssize_t n = recv(fd, &out->text, sizeof out->text, 0);
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return HEARD_NOTHING;
+	if (n < (ssize_t)(sizeof out->text.magic + sizeof out->text.version) ||
+	    out->text.magic != NC_HELLO_MAGIC || !read_peer(fd, &out->pid))
+		return HEARD_NOISE;
+	out->is_wrong_version = out->text.version != NC_VERSION;
+	return n == (ssize_t)sizeof out->text || out->is_wrong_version ? HEARD_HELLO : HEARD_NOISE;
+}
+
+bool meeting_next(struct meeting *m, uint64_t now, struct hello *out)
+{
+	for (size_t i = 0; i < m->pending_count;) {
+		struct pending *p = &m->pending[i];
+		enum heard heard = hear(p->fd, out);
+		if (heard == HEARD_HELLO) {
+			forget_pending(m, i);
+			return true;
+		}
+		if (heard == HEARD_NOTHING && now < p->until_ns) {
+			i++;
+			continue;
+		}
+		close(p->fd);
+		forget_pending(m, i);
+	}
+	return false;
+}
+
+bool meeting_answer(struct hello *h, int memfd)
+{
+	struct nc_welcome welcome = {
+		.magic = NC_HELLO_MAGIC, .version = NC_VERSION, .accepted = memfd >= 0};
+	union {
+		struct cmsghdr head;
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} control;
+	memset(&control, 0, sizeof control);
+	struct iovec iov = {&welcome, sizeof welcome};
+	struct msghdr msg = {.msg_iov = &iov, .msg_iovlen = 1};
+	if (memfd >= 0) {
+		control.head.cmsg_level = SOL_SOCKET;
+		control.head.cmsg_type = SCM_RIGHTS;
+		control.head.cmsg_len = CMSG_LEN(sizeof(int));
+		memcpy(CMSG_DATA(&control.head), &memfd, sizeof memfd);
+		msg.msg_control = control.bytes;
+		msg.msg_controllen = sizeof control.bytes;
+	}
+	bool is_sent = sendmsg(h->fd, &msg, MSG_NOSIGNAL) == (ssize_t)sizeof welcome;
+	close(h->fd);
+	h->fd = -1;
+	return is_sent;
+}

@@ -1,0 +1,142 @@
+/*
+ * Names for the addresses of ended processes, in a thread, so that the others go on
+ * being recorded meanwhile.  A file is whole before it comes here; names are added.
+ */
+#include "config.h"
+
+#include "src/record/record_priv.h"
+
+#include "src/sym/symbolise.h"
+
+static void note_progress(void *context, size_t done_count, size_t all_count)
+{
+	struct naming *n = context;
+	__atomic_store_n(&n->all_count, all_count, __ATOMIC_RELAXED);
+	__atomic_store_n(&n->done_count, done_count, __ATOMIC_RELAXED);
+}
+
+static void add_names(struct naming *n, struct naming_job *job)
+{
+	struct symbolise_request req = {
+		.modules = job->modules.items,
+		.module_count = job->modules.count,
+		.frames = job->frames,
+		.frame_count = job->frame_count,
+		.module_fds = job->modules.fds,
+		.debug_dirs = n->recorder->options->debug_dirs,
+		.progress = note_progress,
+		.progress_context = n,
+	};
+	struct symbolise_result names;
+	struct err e;
+	note_progress(n, 0, job->frame_count);
+	if (!symbolise_frames(&req, &names, &e))
+		profile_add_symbols(job->writer, &names.symbols);
+	else
+		speaker_say(&n->recorder->speaker, "%s: no names: %s", job->output.path, e.text);
+	symbolise_release(&names);
+}
+
+static void append_result(struct naming *n, struct naming_job *job)
+{
+	struct record_result *r = n->result;
+	job->file.path = job->output.path;
+	job->output.path = NULL;
+	pthread_mutex_lock(&n->lock);
+	bool has_room = vec_reserve((void **)&r->files, &r->file_cap, r->file_count + 1,
+				    sizeof r->files[0]);
+	if (has_room)
+		r->files[r->file_count++] = job->file;
+	pthread_mutex_unlock(&n->lock);
+	if (!has_room) {
+		mem_free(job->file.path);
+		mem_free(job->file.program);
+	}
+}
+
+static void do_job(struct naming *n, struct naming_job *job)
+{
+	struct err e;
+	bool wants_names = !__atomic_load_n(&n->wants_no_names, __ATOMIC_ACQUIRE);
+	if (!job->is_broken && wants_names)
+		add_names(n, job);
+	job->file.file_bytes = profile_writer_bytes(job->writer);
+	if (profile_writer_close(job->writer, &e) && !job->is_broken) {
+		job->file.is_incomplete = true;
+		speaker_say_broken(&n->recorder->speaker, &e);
+	}
+	append_result(n, job);
+	modules_release(&job->modules);
+	mem_free(job->frames);
+	output_release(&job->output);
+	mem_free(job);
+}
+
+static struct naming_job *take_job(struct naming *n)
+{
+	pthread_mutex_lock(&n->lock);
+	while (!n->first && !n->must_end)
+		pthread_cond_wait(&n->has_work, &n->lock);
+	struct naming_job *job = n->first;
+	if (job) {
+		n->first = job->next;
+		if (!n->first)
+			n->last = &n->first;
+	} else {
+		n->has_ended = true;
+	}
+	pthread_mutex_unlock(&n->lock);
+	return job;
+}
+
+static void *naming_main(void *arg)
+{
+	struct naming *n = arg;
+	struct naming_job *job;
+	while ((job = take_job(n)))
+		do_job(n, job);
+	return NULL;
+}
+
+enum neap_err naming_init(struct naming *n, struct recorder *r, struct record_result *result,
+			  struct err *e)
+{
+	*n = (struct naming){.recorder = r, .result = result};
+	n->last = &n->first;
+	pthread_mutex_init(&n->lock, NULL);
+	pthread_cond_init(&n->has_work, NULL);
+	int errnum = pthread_create(&n->thread, NULL, naming_main, n);
+	n->has_thread = errnum == 0;
+	return errnum ? err_sys(e, errnum, "start a thread for", "names") : NEAP_OK;
+}
+
+void naming_add(struct naming *n, struct naming_job *job)
+{
+	pthread_mutex_lock(&n->lock);
+	job->next = NULL;
+	*n->last = job;
+	n->last = &job->next;
+	pthread_cond_signal(&n->has_work);
+	pthread_mutex_unlock(&n->lock);
+}
+
+bool naming_end(struct naming *n)
+{
+	pthread_mutex_lock(&n->lock);
+	n->must_end = true;
+	pthread_cond_signal(&n->has_work);
+	bool has_ended = n->has_ended;
+	pthread_mutex_unlock(&n->lock);
+	return has_ended || !n->has_thread;
+}
+
+void naming_release(struct naming *n)
+{
+	if (!n->recorder)
+		return;
+	naming_end(n);
+	if (n->has_thread)
+		pthread_join(n->thread, NULL);
+	pthread_mutex_destroy(&n->lock);
+	pthread_cond_destroy(&n->has_work);
+}

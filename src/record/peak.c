@@ -1,0 +1,131 @@
+/*
+ * After the last snapshot: what every cohort held at the peak, and what is left.
+ *
+ * A cohort stamped with the current peak epoch has its live value at the peak saved;
+ * any other has not changed since, so its live value is it.  Cohorts that were
+ * recycled since the peak are in recycler.left.
+ */
+#include "config.h"
+
+#include "src/record/record_priv.h"
+
+#include <stdlib.h>
+
+struct share {
+	uint64_t blocks, bytes;
+};
+
+static struct share live_share(const struct process *p, uint32_t idx, const struct shadow *s)
+{
+	struct share live = {.blocks = s->births - s->deaths};
+	if (!(s->flags & SHADOW_MIXED)) {
+		live.bytes = live.blocks * s->size_bytes;
+		return live;
+	}
+	const struct shadow *b = chunks_find(&p->scanner.shadows, idx + 1);
+	live.bytes = b ? b->births - b->deaths : 0;
+	return live;
+}
+
+static struct share peak_share(const struct process *p, uint32_t idx, const struct shadow *s,
+			       uint64_t epoch)
+{
+	const struct nc_cohort *c = &p->region.cohorts[idx];
+	if (c->epoch != epoch)
+		return live_share(p, idx, s);
+	if (!(s->flags & SHADOW_MIXED))
+		return (struct share){c->at_peak, c->at_peak * s->size_bytes};
+	const struct nc_cohort_bytes *b = (const void *)(c + 1);
+	return (struct share){c->at_peak, b->at_peak_bytes};
+}
+
+/* Does the region still hold the cohort that was last written from this index? */
+static bool is_in_place(const struct process *p, uint32_t idx, const struct shadow *s)
+{
+	const struct nc_cohort *c = &p->region.cohorts[idx];
+	return s && s->id && c->birth == s->birth && c->births >= s->births;
+}
+
+struct entries {
+	struct profile_peak_entry *items;
+	size_t count, cap;
+	bool has_failed;
+};
+
+static void add_entry(struct entries *list, cohort_id id, struct share share)
+{
+	if (!share.blocks || list->has_failed)
+		return;
+	if (!vec_reserve((void **)&list->items, &list->cap, list->count + 1,
+			 sizeof list->items[0])) {
+		list->has_failed = true;
+		return;
+	}
+	list->items[list->count++] = (struct profile_peak_entry){id, share.blocks, share.bytes};
+}
+
+static int by_cohort(const void *a, const void *b)
+{
+	cohort_id x = ((const struct profile_peak_entry *)a)->cohort;
+	cohort_id y = ((const struct profile_peak_entry *)b)->cohort;
+	return (x > y) - (x < y);
+}
+
+static void collect(struct process *p, uint64_t epoch, struct entries *list)
+{
+	uint32_t used = region_used(&p->region, NC_SEC_COHORTS);
+	for (uint32_t idx = 1; idx < used; idx++) {
+		const struct shadow *s = chunks_find(&p->scanner.shadows, idx);
+		if (!is_in_place(p, idx, s))
+			continue;
+		struct share live = live_share(p, idx, s);
+		p->live_blocks += live.blocks;
+		p->live_bytes += live.bytes;
+		add_entry(list, s->id, peak_share(p, idx, s, epoch));
+	}
+	const struct recycler *r = &p->recycler;
+	if (r->epoch != epoch)
+		return;
+	for (size_t i = 0; i < r->left_count; i++) {
+		const struct left_share *left = &r->left[i];
+		if (!left->idx)
+			continue;
+		const struct shadow *s = chunks_find(&p->scanner.shadows, left->idx);
+		if (s && s->birth == left->birth && is_in_place(p, left->idx, s))
+			continue; /* not reused: counted above */
+		add_entry(list, left->id, (struct share){left->blocks, left->bytes});
+	}
+}
+
+/* Both factors have 32 bits: no overflow. */
+static uint64_t bound_bytes(const struct nc_header *h)
+{
+	return (uint64_t)h->batching_threads * h->batch_bytes;
+}
+
+void peak_write(struct process *p)
+{
+	const struct nc_header *h = p->region.header;
+	uint64_t epoch = region_peak_epoch(&p->region);
+	struct entries list = {0};
+	p->live_blocks = p->live_bytes = 0;
+	collect(p, epoch, &list);
+	uint64_t tick_ns = h->peak_tick_ns;
+	uint32_t last = p->snapshot_count;
+	struct profile_peak peak = {
+		.bytes = h->peak_bytes,
+		.time_ns = tick_ns > p->base_ns ? tick_ns - p->base_ns : 0,
+		.bound_bytes = bound_bytes(h),
+		.snap = h->peak_interval < 1 ? 1 : h->peak_interval,
+	};
+	if (peak.snap > last)
+		peak.snap = last;
+	p->peak_bytes = peak.bytes;
+	if (list.count > 1)
+		qsort(list.items, list.count, sizeof list.items[0], by_cohort);
+	if (list.has_failed)
+		p->is_starved = true;
+	else
+		profile_set_peak(p->writer, &peak, list.items, list.count);
+	mem_free(list.items);
+}

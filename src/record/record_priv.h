@@ -1,0 +1,451 @@
+/*
+ * What the files of the recorder share.
+ *
+ *   loop.c      start, wait, tick, end: record_run
+ *   spawn.c     starting the program           elfcheck.c  can it be preloaded?
+ *   meet.c      socket, hello and welcome      files.c     names of profile files
+ *   process.c   one recorded process: its life from hello to its last snapshot
+ *   region.c    shared regions                 chunks.c    sparse arrays
+ *   scan.c      region -> changes -> snapshot  tree.c      nodes, sites, frames
+ *   modules.c   modules and their open files   threads.c   threads and their names
+ *   recycle.c   dead cohorts back to threads   peak.c      live at the peak
+ *   marks.c     neap_mark                      naming.c    symbols, in a thread
+ *
+ * Guards: everything inside struct process is under its lock, except what is marked
+ * otherwise.  Ranks: process lock, then the locks of modules.c and of messages.
+ */
+#ifndef NEAP_RECORD_RECORD_PRIV_H
+#define NEAP_RECORD_RECORD_PRIV_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/resource.h>
+#include <sys/types.h>
+#include <time.h>
+
+#include "src/base/err.h"
+#include "src/base/map.h"
+#include "src/profile/profile.h"
+#include "src/record/chunks.h"
+#include "src/record/record.h"
+#include "src/record/region.h"
+
+#define NS_PER_S  UINT64_C(1000000000)
+#define NS_PER_MS UINT64_C(1000000)
+
+uint64_t now_ns(void);      /* CLOCK_MONOTONIC, as tick_ns */
+uint64_t now_unix_ns(void); /* CLOCK_REALTIME */
+
+/* ---- messages: loop.c ------------------------------------------------------ */
+
+struct speaker {
+	const struct record_sink *sink;
+	pthread_mutex_t lock;
+	bool has_said_broken; /* under lock: that writing stopped is said once */
+};
+void speaker_say(struct speaker *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Says the error once per recording. */
+void speaker_say_broken(struct speaker *s, const struct err *e);
+
+/* ---- output files: files.c ---------------------------------------------------- */
+
+struct namer {
+	char *pattern; /* owned */
+	bool wants_overwrite;
+	char host[256];
+	uint64_t start_unix_ns;
+	struct strtab taken; /* paths of this recording: never overwritten */
+};
+enum neap_err namer_init(struct namer *n, const struct record_options *o, struct err *e);
+void namer_release(struct namer *n);
+
+struct output {
+	int fd;          /* -1: none, or taken by a writer */
+	char *path;      /* as the user should see it; owned */
+	char *kept_path; /* existing file because of which another name was used; owned; or NULL */
+	bool is_regular;
+};
+/*
+ * namer_open - create the file for a process.  `is_extra`: not the first file of this
+ * recording, so a pattern without %p gets the pid added.
+ */
+enum neap_err namer_open(struct namer *n, const char *program, uint32_t pid, bool is_extra,
+			 struct output *out, struct err *e);
+void output_discard(struct output *o); /* close, and remove the file that was created */
+void output_release(struct output *o);
+
+/* ---- starting the program: spawn.c ------------------------------------------------- */
+
+struct saved_limits { /* of neap's own process, as they were */
+	struct rlimit as, nofile;
+};
+void limits_lift(struct saved_limits *saved);
+
+struct spawn {
+	const char *path; /* resolved */
+	char *const *argv;
+	const char *collector;
+	const char *socket_path;
+	const sigset_t *mask; /* signal mask the program starts with */
+	const struct saved_limits *limits;
+};
+struct spawned {
+	pid_t pid;
+	int pidfd;
+	int go_fd;    /* write end: one byte lets the program start; closing it ends the child */
+	int error_fd; /* read end: an errno if exec fails, end of file if it works */
+};
+enum neap_err spawn_prepare(const struct spawn *s, struct spawned *out, struct err *e);
+/* spawn_go - let it run; fails if exec fails, with status_out 126 or 127. */
+enum neap_err spawn_go(struct spawned *s, const char *path, int *status_out, struct err *e);
+void spawn_cancel(struct spawned *s);
+/* spawn_find - PROG as the shell would find it; status_out 126 or 127 if not. */
+enum neap_err spawn_find(const char *prog, char **path_out, int *status_out, struct err *e);
+
+/* ---- call tree: tree.c ------------------------------------------------------------------ */
+
+struct tree {
+	struct chunks ids;            /* uint32_t by region node: file node or site, TREE_EXITING */
+	struct map frame_ids;         /* key of a region node -> frame_id */
+	struct profile_frame *frames; /* [frame_count], for naming */
+	size_t frame_count, frame_cap;
+	uint32_t *path; /* scratch: unknown nodes from a site upward */
+	size_t path_cap;
+};
+#define TREE_EXITING (1u << 31)
+
+struct process;
+void tree_init(struct tree *t);
+void tree_release(struct tree *t);
+/* tree_site - file site of a region node, added with its path; 0 if the node makes no sense
+ * or memory ran out (then p->is_starved is set). */
+site_id tree_site(struct process *p, uint32_t node);
+
+/* ---- modules: modules.c ------------------------------------------------------------------- */
+
+/* Open files of modules, one per file however many processes map it.  Shared by all processes. */
+struct module_files {
+	pthread_mutex_t lock;
+	struct module_file {
+		uint64_t dev, ino;
+		int64_t mtime_ns;
+		int fd;
+	} * items;
+	size_t count, cap;
+	struct map by_id; /* mix of dev and ino -> index of items */
+};
+void module_files_init(struct module_files *f);
+void module_files_release(struct module_files *f);
+
+struct modules {
+	struct module_entry {
+		mod_id id;
+		uint32_t last_interval;
+	} * entries; /* by region index */
+	size_t entry_count, entry_cap;
+	struct profile_module *items; /* [count], mod_id - 1, for naming; paths owned by arena */
+	int *fds;                     /* [count]; borrowed from module_files; -1 = none */
+	size_t count, cap, fd_cap;
+	struct arena arena;
+};
+/* modules_find - file module of a region index, added when it first appears; 0 if it has none. */
+mod_id modules_find(struct process *p, uint32_t idx);
+/* Notice modules that were unloaded. */
+void modules_refresh(struct process *p);
+void modules_release(struct modules *m);
+
+/* ---- threads: threads.c ------------------------------------------------------------------------ */
+
+struct retiree { /* a dead cohort on its way back to a thread */
+	uint32_t idx, birth;
+	uint64_t births;
+	uint64_t due_busy_ns; /* recycler.busy_ns and snapshot from which on it may be handed on */
+	snap_id due_snap;
+};
+struct retirees {
+	struct retiree *items;
+	size_t first, count, cap; /* items[first .. count) wait */
+};
+
+struct thread_entry {
+	thread_id id; /* 0: not seen yet */
+	uint32_t tid, flags;
+	snap_id first_snap;
+	char name[16], region_name[16];
+	struct retirees ready; /* for its ring */
+};
+struct threads {
+	struct thread_entry *entries; /* by region index */
+	size_t entry_count, entry_cap;
+	uint32_t *live; /* region indexes of threads that have not ended */
+	size_t live_count, live_cap;
+	uint32_t seen_count; /* region indexes below this were looked at */
+	size_t next_live;    /* round robin for cohorts of ended threads */
+	uint64_t refreshed_ns;
+};
+/* threads_find - file thread of a region index, added if need be; 0 if it makes no sense. */
+thread_id threads_find(struct process *p, uint32_t idx);
+/* New threads, names, ends; everything if `is_last`. */
+void threads_refresh(struct process *p, uint64_t now, bool is_last);
+void threads_release(struct threads *t);
+
+/* ---- recycling: recycle.c -------------------------------------------------------------------------- */
+
+enum shadow_flags {
+	SHADOW_MIXED =
+		1, /* byte counters are in the next slot; its shadow holds what was seen of them */
+	SHADOW_QUEUED = 2,  /* waits in recycler.young or in ready of its thread */
+	SHADOW_PUSHED = 4,  /* was put on a ring and has not moved since */
+	SHADOW_IGNORED = 8, /* its site or thread makes no sense */
+	SHADOW_INHERITED = 16,
+};
+/* What was last written about a cohort. */
+struct shadow {
+	uint64_t births, deaths, temporary; /* deaths: by any thread */
+	cohort_id id;
+	uint32_t birth;       /* 0: never seen */
+	uint32_t flags;       /* enum shadow_flags */
+	uint32_t push_thread; /* region thread on whose ring it was put; 0 = never */
+	uint32_t push_head;   /* ring_head at which it was put */
+	uint32_t left_idx;    /* its entry in recycler.left, if pushed; checked on use */
+	uint64_t size_bytes;  /* of a block; 0 if mixed */
+};
+
+/* Share of a recycled cohort in the peak of `recycler.epoch`. */
+struct left_share {
+	uint32_t idx, birth;
+	cohort_id id;
+	uint64_t births, blocks, bytes;
+};
+
+struct recycler {
+	/* Dead cohorts, oldest first.  A late event of a preempted owner may still reach a
+	 * cohort after its interval, so they wait here for a while before they are handed on. */
+	struct retirees young;
+	uint64_t busy_ns; /* time with events */
+	uint64_t epoch;
+	struct left_share *left; /* of `epoch` only */
+	size_t left_count, left_cap;
+};
+void recycler_release(struct recycler *r);
+/* A cohort without live blocks whose birth interval is over. */
+void recycle_queue(struct process *p, uint32_t idx, struct shadow *s);
+/* Counters moved after it was pushed: it stays what it is. */
+void recycle_revive(struct process *p, uint32_t idx, struct shadow *s);
+/* Hand on what has waited long enough. */
+void recycle_run(struct process *p);
+
+/* ---- scanning: scan.c ------------------------------------------------------------------------------------- */
+
+struct change { /* of one cohort, collected before it is written */
+	uint32_t idx;
+	uint32_t flags; /* enum profile_cohort_flags */
+	cohort_id id;   /* 0: a new cohort */
+	site_id site;
+	thread_id thread;
+	snap_id birth;
+	struct profile_change delta;
+};
+struct sort_item {
+	uint64_t key;
+	uint32_t i;
+};
+/* sort_items - stable, by key; tmp has room for count items. */
+void sort_items(struct sort_item *items, struct sort_item *tmp, size_t count);
+
+struct scanner {
+	struct chunks shadows;            /* struct shadow by region cohort */
+	uint32_t *dirty, *carry, *merged; /* groups, ascending */
+	size_t dirty_count, dirty_cap, carry_count, carry_cap, merged_cap;
+	bool has_checked_carry; /* nothing new in it after the last snapshot */
+	struct change *fresh, *moved;
+	size_t fresh_count, fresh_cap, moved_count, moved_cap;
+	struct sort_item *order, *order_tmp;
+	size_t order_cap, order_tmp_cap;
+	uint64_t odd_count; /* cohorts that made no sense */
+};
+void scanner_init(struct scanner *s);
+void scanner_release(struct scanner *s);
+/* scan_has_news - has anything changed since the last snapshot? */
+bool scan_has_news(struct process *p);
+/* scan_snapshot - end the current interval and write its snapshot under `head`; the last one (the process is
+ * gone, or recording ends) looks at every cohort. */
+void scan_snapshot(struct process *p, const struct profile_snapshot *head, bool is_last);
+
+/* ---- peak: peak.c --------------------------------------------------------------------------------------------- */
+
+/* After the last snapshot: what was live at the peak, and live at the end. */
+void peak_write(struct process *p);
+
+/* ---- processes: process.c ------------------------------------------------------------------------------------------ */
+
+struct recorder;
+
+struct process {
+	struct recorder *recorder;
+	pid_t pid;
+	uint32_t seen_pid;     /* in the target's own namespace, from its hello */
+	bool is_first;         /* image of the process that neap started */
+	uint64_t next_tick_ns; /* main thread */
+	int pidfd;             /* -1 for the child of the recorder; main thread */
+	int statm_fd;
+	clockid_t cpu_clock;
+	bool has_cpu_clock;
+	uint64_t cpu_base_ns;
+	char *program;
+	struct output output;
+
+	pthread_mutex_t lock;
+	struct region region;
+	struct profile_writer *writer;
+	bool is_broken;  /* writing failed: nothing more is written */
+	bool is_starved; /* memory ran out in this process: turned into is_broken */
+	uint64_t base_ns;
+	uint64_t interval_ns; /* current */
+	uint64_t next_snapshot_ns, flushed_ns, refreshed_ns, last_busy_ns, last_cpu_ns;
+	uint64_t cost_ns;  /* processor time of a snapshot, smoothed */
+	uint32_t interval; /* number of the current one: id of the next snapshot */
+	uint32_t snapshot_count, flushed_count;
+
+	struct scanner scanner;
+	struct tree tree;
+	struct modules modules;
+	struct threads threads;
+	struct recycler recycler;
+
+	/* totals */
+	uint64_t alloc_count, alloc_bytes; /* inherited ones not counted */
+	uint64_t live_bytes, live_blocks;  /* set by peak_write */
+	uint64_t peak_bytes;
+
+	/* marks.c */
+	pthread_t mark_thread;
+	bool has_mark_thread;
+	uint32_t mark_count;  /* marks written */
+	uint32_t must_stop;   /* atomic */
+	uint32_t has_stopped; /* atomic */
+};
+
+/* What the hello told, and whom the kernel says it came from. */
+struct newcomer {
+	pid_t pid;
+	uint32_t seen_pid, ppid;
+	bool is_forked;
+	bool is_first;        /* the process that neap started, in its first image */
+	bool is_exec;         /* the same process was recorded before, as another program */
+	int pidfd;            /* taken */
+	struct output output; /* taken */
+	const char *program;
+};
+/* process_new - region, writer and mark thread; takes what newcomer says even if it fails. */
+enum neap_err process_new(struct recorder *r, struct newcomer *n, struct process **out,
+			  struct err *e);
+/* process_tick - store the time; a snapshot if it is due and anything changed.  Returns when to
+ * come again. */
+uint64_t process_tick(struct process *p, uint64_t now);
+/* A failure of the writer or of memory: say it once, stop writing. */
+void process_break(struct process *p, const struct err *e);
+/* process_finish - last snapshot, peak, drops; hands the file on to naming.  Frees p. */
+void process_finish(struct process *p, const struct profile_end *end);
+void process_snapshot(struct process *p, uint64_t now, bool is_last); /* under lock */
+
+bool marks_start(struct process *p);
+void marks_stop(struct process *p);
+void marks_write(struct process *p, uint64_t now); /* under lock: those not written yet */
+
+/* ---- naming: naming.c ------------------------------------------------------------------------------------------------ */
+
+struct naming_job {
+	struct naming_job *next;
+	struct profile_writer *writer;
+	bool is_broken;
+	struct output output;
+	struct profile_end end;
+	struct modules modules;
+	struct profile_frame *frames;
+	size_t frame_count;
+	struct record_file file;
+};
+struct naming {
+	struct recorder *recorder;
+	pthread_mutex_t lock;
+	pthread_cond_t has_work;
+	pthread_t thread;
+	bool has_thread;
+	struct naming_job *first, **last; /* under lock */
+	struct record_result *result;     /* under lock */
+	bool must_end, has_ended;         /* under lock: no more jobs will come; the last is done */
+	uint32_t wants_no_names;          /* atomic: the user is in a hurry */
+	size_t done_count, all_count;     /* atomic: addresses */
+};
+enum neap_err naming_init(struct naming *n, struct recorder *r, struct record_result *result,
+			  struct err *e);
+void naming_add(struct naming *n, struct naming_job *job); /* takes job */
+/* naming_end - no more jobs; returns true once all are done. */
+bool naming_end(struct naming *n);
+void naming_release(struct naming *n);
+
+/* ---- meeting: meet.c ------------------------------------------------------------------------------------------------------ */
+
+#define MEET_PENDING 64
+#define MEET_TAG     UINT64_C(2) /* epoll data of waiting connections */
+struct meeting {
+	char *dir, *path; /* directory of mode 0700 and the socket in it */
+	char *link;       /* collector under a name that LD_PRELOAD can take, or NULL */
+	int fd;
+	int epoll_fd; /* where connections are added under MEET_TAG; -1 = nowhere */
+	struct pending {
+		int fd;
+		uint64_t until_ns;
+	} pending[MEET_PENDING];
+	size_t pending_count;
+};
+enum neap_err meeting_init(struct meeting *m, struct err *e);
+void meeting_release(struct meeting *m); /* closes; removes socket and directory */
+/* Accept waiting connections. */
+void meeting_accept(struct meeting *m, uint64_t now);
+/* meeting_next - a hello that has come in; false if there is none now. */
+struct hello {
+	int fd;
+	pid_t pid;
+	struct nc_hello text;
+	bool is_wrong_version;
+};
+bool meeting_next(struct meeting *m, uint64_t now, struct hello *out);
+/* Answer and close hello->fd; memfd -1 = declined. */
+bool meeting_answer(struct hello *h, int memfd);
+/* meeting_collector - path for LD_PRELOAD, which splits at spaces and colons. */
+enum neap_err meeting_collector(struct meeting *m, const char *collector, const char **out,
+				struct err *e);
+
+/* ---- all of it: loop.c ---------------------------------------------------------------------------------------------------- */
+
+struct recorder {
+	const struct record_options *options;
+	struct record_options defaults; /* options with what was left out filled in */
+	struct speaker speaker;
+	struct namer namer;
+	struct meeting meeting;
+	struct module_files module_files;
+	struct naming naming;
+	struct saved_limits limits;
+
+	/* main thread only */
+	int epoll_fd, signal_fd;
+	struct spawned child;
+	bool child_has_ended, wants_stop;
+	unsigned stop_count; /* signals since the program ended */
+	int child_wait_status;
+	struct output first_output; /* opened before the program starts; used by its first image */
+	bool has_first_output;
+	bool has_connected; /* the program itself */
+	struct process **processes;
+	size_t process_count, process_cap, process_all_count;
+	uint64_t start_ns, shown_ns;
+	uint64_t ended_alloc_count, ended_snapshot_count, ended_peak_bytes;
+	uint64_t shown_alloc_count;
+};
+
+#endif

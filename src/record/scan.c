@@ -1,0 +1,468 @@
+/*
+ * From the region to a snapshot.
+ *
+ * The end of an interval: raise the interval first, so that blocks born from now on
+ * belong to the next one; clear the dirty bytes; then read.  A group is read again at
+ * the snapshot after, since an event may have crossed the clearing (format.h).
+ *
+ *   dirty groups + those of last time -> cohorts that differ from their shadow
+ *     -> new sites, threads, modules are written as they are met
+ *     -> changes, sorted so that neighbours in the file are alike -> snapshot
+ *
+ * Counters are read in the order temporary, deaths, births: the reverse of the order
+ * in which they are stored.  So temporary <= deaths <= births in every reading.
+ */
+#include "config.h"
+
+#include "src/record/record_priv.h"
+
+#include <string.h>
+
+_Static_assert(NC_DIRTY_COHORTS == 64, "a group lies in one chunk of shadows");
+
+void scanner_init(struct scanner *s)
+{
+	*s = (struct scanner){.shadows = {.elem_bytes = sizeof(struct shadow)}};
+}
+
+void scanner_release(struct scanner *s)
+{
+	chunks_release(&s->shadows);
+	mem_free(s->dirty);
+	mem_free(s->carry);
+	mem_free(s->merged);
+	mem_free(s->fresh);
+	mem_free(s->moved);
+	mem_free(s->order);
+	mem_free(s->order_tmp);
+	scanner_init(s);
+}
+
+/* ---- which groups ---------------------------------------------------------- */
+
+static uint32_t group_count(const struct process *p)
+{
+	uint32_t used = region_used(&p->region, NC_SEC_COHORTS);
+	return (uint32_t)(((uint64_t)used + NC_DIRTY_COHORTS - 1) / NC_DIRTY_COHORTS);
+}
+
+/* The section is a multiple of 8 bytes, and its unused part is clear. */
+static uint64_t dirty_word(const struct process *p, uint32_t first_group)
+{
+	const uint64_t *words = (const uint64_t *)(const void *)p->region.dirty;
+	return __atomic_load_n(&words[first_group / 8], __ATOMIC_RELAXED);
+}
+
+static bool has_dirty(const struct process *p)
+{
+	uint32_t groups = group_count(p);
+	for (uint32_t g = 0; g < groups; g += 8) {
+		if (dirty_word(p, g))
+			return true;
+	}
+	return false;
+}
+
+/* List the dirty groups in ascending order and clear their bytes. */
+static bool take_dirty(struct process *p)
+{
+	struct scanner *s = &p->scanner;
+	uint32_t groups = group_count(p);
+	s->dirty_count = 0;
+	for (uint32_t g = 0; g < groups; g += 8) {
+		if (!dirty_word(p, g))
+			continue;
+		if (!vec_reserve((void **)&s->dirty, &s->dirty_cap, s->dirty_count + 8,
+				 sizeof s->dirty[0]))
+			return false;
+		for (uint32_t i = g; i < g + 8 && i < groups; i++) {
+			if (!__atomic_load_n(&p->region.dirty[i], __ATOMIC_RELAXED))
+				continue;
+			__atomic_store_n(&p->region.dirty[i], 0, __ATOMIC_RELAXED);
+			s->dirty[s->dirty_count++] = i;
+		}
+	}
+	/* The cleared bytes are visible before any counter is read. */
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	return true;
+}
+
+/* Union of two ascending lists into s->merged; returns how many. */
+static size_t merge_groups(struct scanner *s)
+{
+	size_t d = 0, c = 0, n = 0;
+	while (d < s->dirty_count || c < s->carry_count) {
+		uint32_t from_dirty = d < s->dirty_count ? s->dirty[d] : UINT32_MAX;
+		uint32_t from_carry = c < s->carry_count ? s->carry[c] : UINT32_MAX;
+		uint32_t next = from_dirty < from_carry ? from_dirty : from_carry;
+		d += next == from_dirty;
+		c += next == from_carry;
+		s->merged[n++] = next;
+	}
+	return n;
+}
+
+/* The groups to read now are in s->merged; those that were dirty are carried to the next snapshot. */
+static bool choose_groups(struct process *p, size_t *count_out)
+{
+	struct scanner *s = &p->scanner;
+	if (!take_dirty(p) || !vec_reserve((void **)&s->merged, &s->merged_cap,
+					   s->dirty_count + s->carry_count, sizeof s->merged[0]))
+		return false;
+	*count_out = merge_groups(s);
+	uint32_t *list = s->carry;
+	size_t cap = s->carry_cap;
+	s->carry = s->dirty;
+	s->carry_cap = s->dirty_cap;
+	s->carry_count = s->dirty_count;
+	s->dirty = list;
+	s->dirty_cap = cap;
+	s->dirty_count = 0;
+	s->has_checked_carry = false;
+	return true;
+}
+
+static bool choose_all_groups(struct process *p, size_t *count_out)
+{
+	struct scanner *s = &p->scanner;
+	uint32_t groups = group_count(p);
+	if (!vec_reserve((void **)&s->merged, &s->merged_cap, groups, sizeof s->merged[0]))
+		return false;
+	for (uint32_t g = 0; g < groups; g++)
+		s->merged[g] = g;
+	*count_out = groups;
+	return true;
+}
+
+/* ---- one cohort ----------------------------------------------------------------- */
+
+static uint64_t load(const uint64_t *counter)
+{
+	return __atomic_load_n(counter, __ATOMIC_ACQUIRE);
+}
+
+struct counters {
+	uint64_t births, deaths, temporary;
+};
+
+static struct counters read_blocks(const struct nc_cohort *c)
+{
+	struct counters r;
+	r.temporary = load(&c->temporary);
+	r.deaths = load(&c->deaths) + load(&c->remote_deaths);
+	r.births = load(&c->births);
+	return r;
+}
+
+static struct counters read_bytes(const struct nc_cohort *c)
+{
+	const struct nc_cohort_bytes *b = (const void *)(c + 1);
+	struct counters r;
+	r.temporary = load(&b->temporary_bytes);
+	r.deaths = load(&b->died_bytes) + load(&b->remote_died_bytes);
+	r.births = load(&b->born_bytes);
+	return r;
+}
+
+static bool is_same(const struct counters *r, const struct shadow *s)
+{
+	return r->births == s->births && r->deaths == s->deaths && r->temporary == s->temporary;
+}
+
+/* Its owner is about to give the slot to a new cohort: look again next time. */
+static bool is_being_reused(const struct counters *r, const struct shadow *s)
+{
+	return r->births < s->births || r->deaths < s->deaths || r->temporary < s->temporary;
+}
+
+static void remember(struct shadow *s, const struct counters *r)
+{
+	s->births = r->births;
+	s->deaths = r->deaths;
+	s->temporary = r->temporary;
+}
+
+/* Two slots of a mixed cohort lie in the same group. */
+static bool may_be_mixed(uint32_t idx)
+{
+	return idx % NC_DIRTY_COHORTS != NC_DIRTY_COHORTS - 1;
+}
+
+/* Fill in the difference to what was written and remember it; false if there is none. */
+static bool take_delta(const struct nc_cohort *c, struct shadow *s, struct profile_change *d)
+{
+	struct counters bytes = {0, 0, 0}, blocks;
+	bool is_mixed = s->flags & SHADOW_MIXED;
+	if (is_mixed)
+		bytes = read_bytes(c);
+	blocks = read_blocks(c);
+	bool is_new_blocks = !is_same(&blocks, s);
+	bool is_new_bytes = is_mixed && !is_same(&bytes, s + 1);
+	if ((!is_new_blocks && !is_new_bytes) || is_being_reused(&blocks, s) ||
+	    (is_mixed && is_being_reused(&bytes, s + 1)))
+		return false;
+	*d = (struct profile_change){
+		.births = blocks.births - s->births,
+		.deaths = blocks.deaths - s->deaths,
+		.temporary = blocks.temporary - s->temporary,
+	};
+	remember(s, &blocks);
+	if (is_mixed) {
+		d->born_bytes = bytes.births - s[1].births;
+		d->died_bytes = bytes.deaths - s[1].deaths;
+		d->temporary_bytes = bytes.temporary - s[1].temporary;
+		remember(s + 1, &bytes);
+	}
+	return true;
+}
+
+static struct change *new_change(struct process *p, struct change **list, size_t *count,
+				 size_t *cap)
+{
+	if (!vec_reserve((void **)list, cap, *count + 1, sizeof **list)) {
+		p->is_starved = true;
+		return NULL;
+	}
+	struct change *c = &(*list)[(*count)++];
+	memset(c, 0, sizeof *c);
+	return c;
+}
+
+static void count_births(struct process *p, const struct shadow *s, const struct profile_change *d)
+{
+	if (s->flags & SHADOW_INHERITED)
+		return;
+	p->alloc_count += d->births;
+	p->alloc_bytes += s->flags & SHADOW_MIXED ? d->born_bytes : d->births * s->size_bytes;
+}
+
+/* A birth interval that this snapshot can name; 0 if the cohort is for the next one. */
+static snap_id birth_snap(uint32_t birth, snap_id snap, bool is_last)
+{
+	if (birth == NC_BIRTH_INHERITED)
+		return 1;
+	if (birth <= snap)
+		return birth;
+	return is_last ? snap : 0;
+}
+
+/* The slot was used for another cohort before, or never. */
+static void begin_shadow(struct process *p, const struct nc_cohort *c, struct shadow *s,
+			 uint32_t idx, uint32_t birth)
+{
+	*s = (struct shadow){.birth = birth, .left_idx = UINT32_MAX};
+	uint32_t site = c->site;
+	uint64_t key = site < p->region.max_count[NC_SEC_NODES] ? p->region.nodes[site].key : 0;
+	uint64_t size_bytes = key & NC_KEY_SIZE_MASK;
+	if (birth == NC_BIRTH_INHERITED)
+		s->flags |= SHADOW_INHERITED;
+	if (!(key & NC_KEY_SITE) || (size_bytes == NC_SIZE_MIXED && !may_be_mixed(idx))) {
+		s->flags |= SHADOW_IGNORED;
+		p->scanner.odd_count++;
+	} else if (size_bytes == NC_SIZE_MIXED) {
+		s->flags |= SHADOW_MIXED;
+		s[1] = (struct shadow){.left_idx = UINT32_MAX};
+	} else {
+		s->size_bytes = size_bytes;
+	}
+}
+
+static void scan_new(struct process *p, uint32_t idx, struct shadow *s, uint32_t birth,
+		     snap_id snap)
+{
+	const struct nc_cohort *c = &p->region.cohorts[idx];
+	struct profile_change delta;
+	begin_shadow(p, c, s, idx, birth);
+	if (s->flags & SHADOW_IGNORED)
+		return;
+	site_id site = tree_site(p, c->site);
+	/* Inherited blocks belong to no thread of this process: they go to its first. */
+	thread_id thread = threads_find(p, c->thread ? c->thread : 1);
+	if (!site || !thread) {
+		s->flags |= SHADOW_IGNORED;
+		p->scanner.odd_count++;
+		return;
+	}
+	if (!take_delta(c, s, &delta)) {
+		s->birth = 0; /* nothing counted yet: still unknown */
+		return;
+	}
+	struct scanner *sc = &p->scanner;
+	struct change *out = new_change(p, &sc->fresh, &sc->fresh_count, &sc->fresh_cap);
+	if (!out)
+		return;
+	out->idx = idx;
+	out->flags = s->flags & SHADOW_INHERITED ? COHORT_INHERITED : 0;
+	out->site = site;
+	out->thread = thread;
+	out->birth = snap;
+	out->delta = delta;
+	count_births(p, s, &delta);
+}
+
+static void scan_known(struct process *p, uint32_t idx, struct shadow *s)
+{
+	struct profile_change delta;
+	if (s->flags & SHADOW_IGNORED || !take_delta(&p->region.cohorts[idx], s, &delta))
+		return;
+	if (s->flags & SHADOW_PUSHED)
+		recycle_revive(p, idx, s);
+	struct scanner *sc = &p->scanner;
+	struct change *out = new_change(p, &sc->moved, &sc->moved_count, &sc->moved_cap);
+	if (!out)
+		return;
+	out->idx = idx;
+	out->id = s->id;
+	out->delta = delta;
+	count_births(p, s, &delta);
+}
+
+/* Dead, written, and too old for further births. */
+static bool may_retire(const struct shadow *s, snap_id snap)
+{
+	const uint32_t never = SHADOW_QUEUED | SHADOW_PUSHED | SHADOW_MIXED | SHADOW_IGNORED;
+	return s->births == s->deaths && s->birth && !(s->flags & never) &&
+	       (s->birth < snap || s->birth == NC_BIRTH_INHERITED);
+}
+
+static void scan_group(struct process *p, uint32_t group, snap_id snap, bool is_last)
+{
+	uint32_t first = group * NC_DIRTY_COHORTS;
+	uint32_t end = first + NC_DIRTY_COHORTS;
+	uint32_t used = region_used(&p->region, NC_SEC_COHORTS);
+	struct shadow *shadows = chunks_at(&p->scanner.shadows, first);
+	if (!shadows) {
+		p->is_starved = true;
+		return;
+	}
+	for (uint32_t idx = first ? first : 1; idx < end && idx < used; idx++) {
+		const struct nc_cohort *c = &p->region.cohorts[idx];
+		struct shadow *s = &shadows[idx - first];
+		uint32_t birth = __atomic_load_n(&c->birth, __ATOMIC_ACQUIRE);
+		if (!birth)
+			continue;
+		if (birth == s->birth) {
+			scan_known(p, idx, s);
+		} else {
+			snap_id in_snap = birth_snap(birth, snap, is_last);
+			if (in_snap)
+				scan_new(p, idx, s, birth, in_snap);
+		}
+		if (!is_last && may_retire(s, snap))
+			recycle_queue(p, idx, s);
+	}
+}
+
+/* ---- is there anything new? ------------------------------------------------------- */
+
+static bool group_has_news(const struct process *p, uint32_t group)
+{
+	uint32_t first = group * NC_DIRTY_COHORTS;
+	uint32_t used = region_used(&p->region, NC_SEC_COHORTS);
+	const struct shadow *shadows = chunks_find(&p->scanner.shadows, first);
+	if (!shadows)
+		return true;
+	for (uint32_t i = first ? 0 : 1; i < NC_DIRTY_COHORTS && first + i < used; i++) {
+		const struct nc_cohort *c = &p->region.cohorts[first + i];
+		const struct shadow *s = &shadows[i];
+		uint32_t birth = __atomic_load_n(&c->birth, __ATOMIC_ACQUIRE);
+		if (!birth)
+			continue;
+		struct counters r = read_blocks(c);
+		if (birth == s->birth ? !(s->flags & SHADOW_IGNORED) && !is_same(&r, s)
+				      : r.births != 0)
+			return true;
+	}
+	return false;
+}
+
+bool scan_has_news(struct process *p)
+{
+	struct scanner *s = &p->scanner;
+	if (has_dirty(p))
+		return true;
+	if (s->has_checked_carry)
+		return false;
+	for (size_t i = 0; i < s->carry_count; i++) {
+		if (group_has_news(p, s->carry[i]))
+			return true;
+	}
+	s->has_checked_carry = true;
+	return false;
+}
+
+/* ---- writing ------------------------------------------------------------------------- */
+
+static bool reserve_order(struct scanner *s, size_t count)
+{
+	return vec_reserve((void **)&s->order, &s->order_cap, count, sizeof s->order[0]) &&
+	       vec_reserve((void **)&s->order_tmp, &s->order_tmp_cap, count,
+			   sizeof s->order_tmp[0]);
+}
+
+/* In any order: the writer sorts them. */
+static void write_moved(struct process *p)
+{
+	const struct scanner *s = &p->scanner;
+	for (size_t i = 0; i < s->moved_count; i++) {
+		if (s->moved[i].id)
+			profile_change_cohort(p->writer, s->moved[i].id, &s->moved[i].delta);
+	}
+}
+
+/* Ascending by site and thread: what compresses best. */
+static void write_fresh(struct process *p)
+{
+	struct scanner *s = &p->scanner;
+	for (size_t i = 0; i < s->fresh_count; i++) {
+		const struct change *c = &s->fresh[i];
+		s->order[i] = (struct sort_item){(uint64_t)c->site << 32 | c->thread, (uint32_t)i};
+	}
+	sort_items(s->order, s->order_tmp, s->fresh_count);
+	for (size_t i = 0; i < s->fresh_count; i++) {
+		const struct change *c = &s->fresh[s->order[i].i];
+		struct shadow *shadow = chunks_find(&s->shadows, c->idx);
+		shadow->id = profile_add_cohort(p->writer, c->site, c->thread, c->birth, c->flags,
+						&c->delta);
+	}
+}
+
+static void write_snapshot(struct process *p, const struct profile_snapshot *head)
+{
+	struct err e;
+	if (!reserve_order(&p->scanner, p->scanner.fresh_count)) {
+		p->is_starved = true;
+		return;
+	}
+	profile_snapshot_begin(p->writer, head);
+	write_moved(p);
+	write_fresh(p);
+	p->snapshot_count++;
+	if (profile_snapshot_end(p->writer, &e))
+		process_break(p, &e);
+}
+
+static void close_interval(struct process *p)
+{
+	p->interval++;
+	__atomic_store_n(&p->region.header->interval, p->interval, __ATOMIC_SEQ_CST);
+}
+
+void scan_snapshot(struct process *p, const struct profile_snapshot *head, bool is_last)
+{
+	struct scanner *s = &p->scanner;
+	snap_id snap = p->interval;
+	size_t group_total = 0;
+	s->fresh_count = s->moved_count = 0;
+	if (!is_last)
+		close_interval(p);
+	if (!(is_last ? choose_all_groups(p, &group_total) : choose_groups(p, &group_total))) {
+		p->is_starved = true;
+		return;
+	}
+	for (size_t i = 0; i < group_total && !p->is_starved; i++)
+		scan_group(p, s->merged[i], snap, is_last);
+	bool is_empty = !s->fresh_count && !s->moved_count;
+	if (!p->is_starved && !(is_last && is_empty && p->snapshot_count))
+		write_snapshot(p, head);
+}
