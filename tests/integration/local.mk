@@ -21,17 +21,20 @@ check_PROGRAMS += tests/integration/rawsum tests/integration/same-env
 tests_integration_rawsum_SOURCES = tests/integration/rawsum.c tests/integration/rawlog.h
 tests_integration_same_env_SOURCES = tests/integration/same-env.c
 
-integration_data = tests/integration/rawlog.so
+integration_data = tests/integration/fixed-time.so tests/integration/rawlog.so
 if HAVE_CXX
 integration_data += tests/integration/words
 endif
 check_DATA += $(integration_data)
-CLEANFILES += tests/integration/rawlog.so tests/integration/words
-EXTRA_DIST += tests/integration/rawlog.c tests/integration/words.cpp
+CLEANFILES += tests/integration/fixed-time.so tests/integration/rawlog.so tests/integration/words
+EXTRA_DIST += tests/integration/fixed-time.c tests/integration/rawlog.c tests/integration/words.cpp
 
 tests/integration/rawlog.so: $(top_srcdir)/tests/integration/rawlog.c $(top_srcdir)/tests/integration/rawlog.h
 	$(AM_V_CC)$(MKDIR_P) tests/integration && $(CC) -g -O2 -fPIC -shared -fno-builtin \
 		-o $@ $(top_srcdir)/tests/integration/rawlog.c
+tests/integration/fixed-time.so: $(top_srcdir)/tests/integration/fixed-time.c
+	$(AM_V_CC)$(MKDIR_P) tests/integration && $(CC) -g -O2 -fPIC -shared \
+		-o $@ $(top_srcdir)/tests/integration/fixed-time.c
 tests/integration/words: $(top_srcdir)/tests/integration/words.cpp
 	$(AM_V_GEN)$(MKDIR_P) tests/integration && $(CXX) -g -O2 -w -o $@ \
 		$(top_srcdir)/tests/integration/words.cpp

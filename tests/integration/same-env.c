@@ -1,7 +1,7 @@
 /*
  * same-env - start a program so that two runs of it cannot be told apart.
  *
- *   same-env PROGRAM ARGS...
+ *   same-env PRELOAD PROGRAM ARGS...       PRELOAD: one more library to preload, or -
  *
  * A run under neap and one under rawlog.so differ in the values of LD_PRELOAD and
  * NEAP_SOCKET.  Programs copy their environment, so the lengths would show in the
@@ -49,21 +49,25 @@ static int by_text(const void *a, const void *b)
 int main(int argc, char **argv)
 {
 	const char *preload = getenv("LD_PRELOAD"), *path = getenv("NEAP_SOCKET");
+	char both[PRELOAD_CHARS + 1];
 	char *kept[VARIABLES_MAX + 3];
 	size_t count = 0;
-	if (argc < 2 || !preload || !path || path[0] != '/') {
+	if (argc < 3 || !preload || !path || path[0] != '/') {
 		fprintf(stderr,
-			"same-env: needs a program, LD_PRELOAD and an absolute NEAP_SOCKET\n");
+			"same-env: needs a library, a program, LD_PRELOAD and NEAP_SOCKET\n");
 		return 126;
 	}
-	kept[count++] = padded("LD_PRELOAD", preload, ':', PRELOAD_CHARS);
+	bool has_more = strcmp(argv[1], "-") != 0;
+	snprintf(both, sizeof both, "%s%s%s", preload, has_more ? ":" : "",
+		 has_more ? argv[1] : "");
+	kept[count++] = padded("LD_PRELOAD", both, ':', PRELOAD_CHARS);
 	kept[count++] = padded("NEAP_SOCKET", path, '/', SOCKET_CHARS);
 	for (char **v = environ; *v && count < VARIABLES_MAX; v++)
 		if (strncmp(*v, "LD_PRELOAD=", 11) && strncmp(*v, "NEAP_", 5))
 			kept[count++] = *v;
 	qsort(kept, count, sizeof kept[0], by_text);
 	kept[count] = NULL;
-	execve(argv[1], argv + 1, kept);
-	perror(argv[1]);
+	execve(argv[2], argv + 2, kept);
+	perror(argv[2]);
 	return 127;
 }

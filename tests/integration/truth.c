@@ -9,6 +9,7 @@
  *   --source FILE       every line in FILE (a source, or what a program printed) with
  *                       "TRUTH func=..." (as --expect) or "INCLUSIVE func=..." (as --inclusive)
  *   --expect LINE       one more such line: 'func=F allocs=N bytes=B live_blocks=L live_bytes=M'
+ *                       F may be [total]: the whole program
  *   --inclusive LINE    the same with F anywhere in the stack
  *   --callers F=A,B     every stack through F has the callers A, B, ... right above it
  *   --file F=NAME       every frame of F lies in a source file called NAME, with a line
@@ -73,6 +74,8 @@ static bool sum_value(const struct truth_sum *s, const char *key, uint64_t *out)
 
 static struct truth_sum find_sum(const struct truth *t, const char *func, bool is_inclusive)
 {
+	if (!strcmp(func, "[total]"))
+		return t->total;
 	uint32_t id = strtab_find(&t->names, func, strlen(func));
 	if (id == UINT32_MAX)
 		return (struct truth_sum){0};

@@ -21,8 +21,10 @@ target_programs = \
 	tests/targets/54-stack-remap \
 	tests/targets/55-temporary \
 	tests/targets/57-exec-spawn \
-	tests/targets/58-unnoticed
+	tests/targets/58-unnoticed \
+	tests/targets/59-early-library
 target_plugins = \
+	tests/targets/lib59early.so \
 	tests/targets/plug18a.so \
 	tests/targets/plug18b.so
 target_cxx_programs = \
@@ -80,6 +82,10 @@ tests/targets/57-exec-spawn: $(target_dir)/57-exec-spawn.c
 	$(target_cc) -o $@ $(target_dir)/57-exec-spawn.c
 tests/targets/58-unnoticed: $(target_dir)/58-unnoticed.c
 	$(target_cc) -o $@ $(target_dir)/58-unnoticed.c -ldl
+tests/targets/lib59early.so: $(target_dir)/59-early-library.c
+	$(target_cc) -shared -fPIC -DLIBRARY -o $@ $(target_dir)/59-early-library.c
+tests/targets/59-early-library: $(target_dir)/59-early-library.c tests/targets/lib59early.so
+	$(target_cc) -o $@ $(target_dir)/59-early-library.c -Ltests/targets -l59early '-Wl,-rpath,$$ORIGIN'
 tests/targets/56-inline: $(target_dir)/56-inline.cpp
 	$(target_cxx) -o $@ $(target_dir)/56-inline.cpp
 
@@ -102,5 +108,6 @@ EXTRA_DIST += \
 	tests/targets/55-temporary.c \
 	tests/targets/57-exec-spawn.c \
 	tests/targets/58-unnoticed.c \
+	tests/targets/59-early-library.c \
 	tests/targets/56-inline.cpp \
 	tests/targets/plug18.inc.c
