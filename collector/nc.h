@@ -284,7 +284,39 @@ struct nc_rule {
 	uint16_t module;
 	int32_t cfa_offset, rbp_offset;
 };
-struct nc_rule nc_rule_get(struct nc_ctx *t, uint64_t pc);
+#define NC_RULES_LG         17
+#define NC_RULE_MODULE_BITS 15
+#define NC_RULE_OFFSET_BITS 24
+struct nc_rule_entry { /* see rules.c */
+	uint64_t word0, word1;
+};
+extern struct nc_rule_entry *nc_rule_table;
+NC_NOINLINE struct nc_rule nc_rule_add(struct nc_ctx *t, uint64_t pc);
+
+/* An offset at the low end of a word, sign-extended. */
+NC_INLINE int32_t nc_rule_offset(uint64_t word)
+{
+	const int unused_bits = 32 - NC_RULE_OFFSET_BITS;
+	return (int32_t)((uint32_t)word << unused_bits) >> unused_bits;
+}
+
+/* nc_rule_get - the rule of a return address, made if it is not in the cache. */
+NC_INLINE struct nc_rule nc_rule_get(struct nc_ctx *t, uint64_t pc)
+{
+	const struct nc_rule_entry *e =
+		&nc_rule_table[(pc * 0x9e3779b97f4a7c15ull) >> (64 - NC_RULES_LG)];
+	uint64_t word1 = __atomic_load_n(&e->word1, __ATOMIC_RELAXED);
+	uint64_t word0 = __atomic_load_n(&e->word0, __ATOMIC_RELAXED) ^ word1;
+	if (NC_UNLIKELY(word0 >> NC_RULE_MODULE_BITS != pc))
+		return nc_rule_add(t, pc);
+	return (struct nc_rule){
+		.step = (word1 >> 48) & 7,
+		.rbp_at = (word1 >> 51) & 3,
+		.module = word0 & ((1u << NC_RULE_MODULE_BITS) - 1),
+		.cfa_offset = nc_rule_offset(word1),
+		.rbp_offset = nc_rule_offset(word1 >> NC_RULE_OFFSET_BITS),
+	};
+}
 void nc_rules_purge(uint64_t start_va, uint64_t end_va);
 bool nc_rules_init(void);
 

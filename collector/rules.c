@@ -24,33 +24,20 @@
 #define DW_RBP         6
 #define DW_RSP         7
 
-struct entry {
-	uint64_t word0, word1;
-};
-
 /* Set once at start; entries are written by any thread. */
-static struct entry *table;
+struct nc_rule_entry *nc_rule_table;
 
 bool nc_rules_init(void)
 {
-	if (!table)
-		table = nc_map(sizeof *table << RULES_LG);
-	return table != NULL;
-}
-
-NC_INLINE struct entry *entry_of(uint64_t pc)
-{
-	return &table[(pc * 0x9e3779b97f4a7c15ull) >> (64 - RULES_LG)];
-}
-
-NC_INLINE int32_t sign_extend(uint64_t bits)
-{
-	return (int32_t)((uint32_t)bits << (32 - OFFSET_BITS)) >> (32 - OFFSET_BITS);
+	if (!nc_rule_table)
+		nc_rule_table = nc_map(sizeof *nc_rule_table << NC_RULES_LG);
+	return nc_rule_table != NULL;
 }
 
 static bool fits(int64_t offset)
 {
-	return offset >= -(1 << (OFFSET_BITS - 1)) && offset < 1 << (OFFSET_BITS - 1);
+	return offset >= -(1 << (NC_RULE_OFFSET_BITS - 1)) &&
+	       offset < 1 << (NC_RULE_OFFSET_BITS - 1);
 }
 
 /* If the expression is "breg rbp, offset" followed by `tail` (0 = by nothing), its offset. */
@@ -156,41 +143,29 @@ static NC_NOINLINE struct nc_rule rule_make(struct nc_ctx *t, uint64_t pc)
 	return rule;
 }
 
-static NC_NOINLINE struct nc_rule rule_add(struct nc_ctx *t, uint64_t pc)
+struct nc_rule nc_rule_add(struct nc_ctx *t, uint64_t pc)
 {
 	struct nc_rule rule = rule_make(t, pc);
 	uint64_t word1 = ((uint64_t)(uint32_t)rule.cfa_offset & OFFSET_MASK) |
-			 ((uint64_t)(uint32_t)rule.rbp_offset & OFFSET_MASK) << OFFSET_BITS |
+			 ((uint64_t)(uint32_t)rule.rbp_offset & OFFSET_MASK)
+				 << NC_RULE_OFFSET_BITS |
 			 (uint64_t)rule.step << 48 | (uint64_t)rule.rbp_at << 51;
-	struct entry *e = entry_of(pc);
+	struct nc_rule_entry *e =
+		&nc_rule_table[(pc * 0x9e3779b97f4a7c15ull) >> (64 - NC_RULES_LG)];
 	__atomic_store_n(&e->word1, word1, __ATOMIC_RELAXED);
-	__atomic_store_n(&e->word0, (pc << MODULE_BITS | rule.module) ^ word1, __ATOMIC_RELAXED);
+	__atomic_store_n(&e->word0, (pc << NC_RULE_MODULE_BITS | rule.module) ^ word1,
+			 __ATOMIC_RELAXED);
 	return rule;
-}
-
-struct nc_rule nc_rule_get(struct nc_ctx *t, uint64_t pc)
-{
-	const struct entry *e = entry_of(pc);
-	uint64_t word1 = __atomic_load_n(&e->word1, __ATOMIC_RELAXED);
-	uint64_t word0 = __atomic_load_n(&e->word0, __ATOMIC_RELAXED) ^ word1;
-	if (NC_UNLIKELY(word0 >> MODULE_BITS != pc))
-		return rule_add(t, pc);
-	return (struct nc_rule){
-		.step = (word1 >> 48) & 7,
-		.rbp_at = (word1 >> 51) & 3,
-		.module = word0 & ((1u << MODULE_BITS) - 1),
-		.cfa_offset = sign_extend(word1),
-		.rbp_offset = sign_extend(word1 >> OFFSET_BITS),
-	};
 }
 
 void nc_rules_purge(uint64_t start_va, uint64_t end_va)
 {
-	for (size_t i = 0; i < (size_t)1 << RULES_LG; i++) {
-		uint64_t pc = (table[i].word0 ^ table[i].word1) >> MODULE_BITS;
+	for (size_t i = 0; i < (size_t)1 << NC_RULES_LG; i++) {
+		struct nc_rule_entry *e = &nc_rule_table[i];
+		uint64_t pc = (e->word0 ^ e->word1) >> NC_RULE_MODULE_BITS;
 		if (pc < start_va || pc > end_va)
 			continue;
-		__atomic_store_n(&table[i].word0, 0, __ATOMIC_RELAXED);
-		__atomic_store_n(&table[i].word1, 0, __ATOMIC_RELAXED);
+		__atomic_store_n(&e->word0, 0, __ATOMIC_RELAXED);
+		__atomic_store_n(&e->word1, 0, __ATOMIC_RELAXED);
 	}
 }

@@ -59,19 +59,29 @@ NC_INLINE void check_add(struct nc_fresh *f, uint64_t addr, uint64_t value)
 	f->checks[f->check_count++] = (struct nc_check){addr, value};
 }
 
-/* The innermost remembered frame, from `from` outwards, whose slots have changed; -1 if none has. */
-NC_INLINE int64_t first_changed(const struct nc_ctx *t, int64_t from)
+/* Do the first `count` slots still hold their values?  The inner ones are likelier to have changed. */
+NC_INLINE const struct nc_check *last_changed(const struct nc_check *checks, uint32_t count)
 {
-	const struct nc_check *checks = t->checks;
-	for (int64_t i = (int64_t)t->frames[from].check_end - 1; i >= 0; i--) {
-		if (NC_LIKELY(load(checks[i].addr) == checks[i].value))
-			continue;
-		int64_t changed = from;
-		while (changed > 0 && t->frames[changed - 1].check_end > i)
-			changed--;
-		return changed;
+	const struct nc_check *c = checks + count;
+#pragma GCC unroll 4
+	while (c != checks) {
+		c--;
+		if (NC_UNLIKELY(load(c->addr) != c->value))
+			return c;
 	}
-	return -1;
+	return NULL;
+}
+
+/* The innermost remembered frame, from `from` outwards, whose slots have changed; -1 if none has. */
+static int64_t first_changed(const struct nc_ctx *t, int64_t from)
+{
+	const struct nc_check *c = last_changed(t->checks, t->frames[from].check_end);
+	if (NC_LIKELY(!c))
+		return -1;
+	int64_t changed = from;
+	while (changed > 0 && t->frames[changed - 1].check_end > c - t->checks)
+		changed--;
+	return changed;
 }
 
 /* Frames from .. changed + 1 still hold, but hang on a different caller: place them again. */
@@ -241,11 +251,9 @@ static NC_NOINLINE void forget_frames(struct nc_ctx *t, uint64_t sp)
 	t->frame_count = 0;
 }
 
-uint32_t nc_capture(struct nc_ctx *t, const struct nc_origin *at)
+/* Step until a remembered frame matches and holds, or the stack ends. */
+static NC_NOINLINE uint32_t capture_walk(struct nc_ctx *t, const struct nc_origin *at)
 {
-	if (NC_UNLIKELY(at->sp - t->range_start >= t->range_bytes ||
-			t->unload_count != __atomic_load_n(&nc.unload_count, __ATOMIC_RELAXED)))
-		forget_frames(t, at->sp);
 	struct walk w = {at->pc, at->sp,       at->rbp, (int64_t)t->frame_count - 1,
 			 0,      NC_NODE_ROOT, false};
 	for (;;) {
@@ -271,12 +279,27 @@ uint32_t nc_capture(struct nc_ctx *t, const struct nc_origin *at)
 			break;
 		}
 	}
-	if (NC_LIKELY(w.fresh_count == 0 && w.outer >= 0)) {
-		/* The same frames as last time, or fewer: inner ones are gone for good. */
-		t->frame_count = (uint32_t)w.outer + 1;
-		return t->frames[w.outer].node;
-	}
 	if (NC_UNLIKELY(w.outer + 1 + (int64_t)w.fresh_count > NC_MAX_FRAMES))
 		return capture_cut(t, &w);
 	return place(t, &w);
+}
+
+uint32_t nc_capture(struct nc_ctx *t, const struct nc_origin *at)
+{
+	if (NC_UNLIKELY(at->sp - t->range_start >= t->range_bytes ||
+			t->unload_count != __atomic_load_n(&nc.unload_count, __ATOMIC_RELAXED)))
+		forget_frames(t, at->sp);
+	/* The same place as last time, or one of its callers: frames further in are gone for good. */
+	uint32_t count = t->frame_count;
+	const struct nc_frame *frames = t->frames;
+	while (count && frames[count - 1].sp < at->sp)
+		count--;
+	t->frame_count = count;
+	if (!count)
+		return capture_walk(t, at);
+	const struct nc_frame *f = &frames[count - 1];
+	if (f->sp == at->sp && f->pc == at->pc && f->rbp == at->rbp &&
+	    first_changed(t, count - 1) < 0)
+		return f->node;
+	return capture_walk(t, at);
 }
