@@ -60,7 +60,7 @@ static bool run_d(const char *name, struct sink *sink)
 	char *text = strlen(name) <= LIMIT_MANGLED_D_BYTES ? dlang_demangle(name, STYLE) : NULL;
 	if (text)
 		buf_put(&sink->text, text, strnlen(text, LIMIT_TEXT_BYTES));
-	free(text); /* libiberty's */
+	free(text); /* libc free: libiberty allocated it */
 	return text && !sink->text.has_failed;
 }
 

@@ -117,6 +117,26 @@ static bool attr_offset(struct dwarf *d, Dwarf_Attribute attr, Dwarf_Unsigned *o
 	return is_ok(d, dwarf_formudata(attr, out, &err), &err);
 }
 
+static bool open_die(struct dwarf *d, uint64_t off, Dwarf_Die *out)
+{
+	Dwarf_Error err = NULL;
+	return is_ok(d, dwarf_offdie_b(d->dbg, off, 1, out, &err), &err);
+}
+
+/* The DIE that die's origin or specification names. */
+static bool next_origin(struct dwarf *d, Dwarf_Die die, Dwarf_Die *out)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Error err = NULL;
+	Dwarf_Off off = 0;
+	if (!die_attr(d, die, DW_AT_abstract_origin, &attr) &&
+	    !die_attr(d, die, DW_AT_specification, &attr))
+		return false;
+	bool found = is_ok(d, dwarf_global_formref(attr, &off, &err), &err);
+	dwarf_dealloc_attribute(attr);
+	return found && open_die(d, off, out);
+}
+
 /* ---- ranges ------------------------------------------------------------------------- */
 
 /*
@@ -253,6 +273,10 @@ struct unit_reader {
 	bool has_memory;
 };
 
+/*
+ * An inlined call is kept even if it has no code of its own: calls inlined into it may have
+ * (strict DWARF 2 cannot say that code is in several pieces, and then says nothing).
+ */
 static uint32_t add_func(struct unit_reader *r, Dwarf_Die die, uint32_t outer, uint32_t depth)
 {
 	struct dw_unit *u = r->u;
@@ -263,7 +287,7 @@ static uint32_t add_func(struct unit_reader *r, Dwarf_Die die, uint32_t outer, u
 	if (!is_ok(r->d, dwarf_dieoffset(die, &off, &err), &err) || u->func_count >= LIMIT_IDS)
 		return SYM_NONE;
 	r->has_memory = add_die_ranges(r->d, die, &r->base, &r->spans, depth, id, &has_code);
-	if (!has_code || !r->has_memory)
+	if (!r->has_memory || (!has_code && outer == SYM_NONE))
 		return SYM_NONE;
 	r->has_memory =
 		vec_reserve((void **)&u->funcs, &u->func_cap, u->func_count + 1, sizeof *u->funcs);
@@ -418,6 +442,22 @@ static bool read_files(struct unit_reader *r, Dwarf_Line_Context lines, Dwarf_Un
 	return true;
 }
 
+/*
+ * Does the row end its sequence?  The release of 2021 says so, wrongly, of most rows that
+ * are marked as the beginning of an epilogue (Rust and clang do); those never are an end.
+ */
+static bool is_end_of_sequence(struct dwarf *d, Dwarf_Line row)
+{
+	Dwarf_Error err = NULL;
+	Dwarf_Bool is_end = 0, is_prologue_end = 0, is_epilogue = 0;
+	Dwarf_Unsigned isa = 0, discriminator = 0;
+	if (!is_ok(d, dwarf_lineendsequence(row, &is_end, &err), &err) || !is_end)
+		return false;
+	int rc = dwarf_prologue_end_etc(row, &is_prologue_end, &is_epilogue, &isa, &discriminator,
+					&err);
+	return !(is_ok(d, rc, &err) && is_epilogue);
+}
+
 static bool read_rows(struct unit_reader *r, Dwarf_Line_Context lines)
 {
 	struct dwarf *d = r->d;
@@ -429,18 +469,58 @@ static bool read_rows(struct unit_reader *r, Dwarf_Line_Context lines)
 	for (Dwarf_Signed i = 0; i < count; i++) {
 		Dwarf_Addr va = 0;
 		Dwarf_Unsigned file = 0, line = 0;
-		Dwarf_Bool is_end = 0;
-		if (!is_ok(d, dwarf_lineaddr(all[i], &va, &err), &err) ||
-		    !is_ok(d, dwarf_lineendsequence(all[i], &is_end, &err), &err))
+		if (!is_ok(d, dwarf_lineaddr(all[i], &va, &err), &err))
 			continue;
 		is_ok(d, dwarf_line_srcfileno(all[i], &file, &err), &err);
 		is_ok(d, dwarf_lineno(all[i], &line, &err), &err);
 		if (!unit_add_row(r->u, va, file <= UINT32_MAX ? (uint32_t)file : 0,
-				  line <= UINT32_MAX ? (uint32_t)line : 0, is_end))
+				  line <= UINT32_MAX ? (uint32_t)line : 0,
+				  is_end_of_sequence(d, all[i])))
 			return false;
 	}
 	unit_seal_rows(r->u);
 	return true;
+}
+
+/* The file that a function is declared in, by the unit's own numbers; 0 also if unknown. */
+static uint32_t decl_file_of(struct dwarf *d, uint64_t die_off)
+{
+	Dwarf_Die die = NULL;
+	uint32_t file = 0;
+	bool is_open = open_die(d, die_off, &die);
+	for (unsigned steps = 0; is_open; steps++) {
+		Dwarf_Die origin = NULL;
+		file = die_number(d, die, DW_AT_decl_file);
+		is_open = !file && steps < LIMIT_ORIGIN_STEPS && next_origin(d, die, &origin);
+		dwarf_dealloc_die(die);
+		die = origin;
+	}
+	return file;
+}
+
+/*
+ * A line program begins with file 1; the release of 2021 begins with file 0 if it is of
+ * DWARF 5.  Rows before the first change of file are then in the wrong one.  GCC never uses
+ * file 0, so all of them are wrong.  Clang does use it: there, the function at the
+ * beginning of the sequence tells by where it was declared.
+ */
+static void mend_first_files(struct unit_reader *r, bool is_gcc)
+{
+	struct dw_unit *u = r->u;
+	for (size_t i = 0; i < u->seq_count; i++) {
+		const struct dw_seq *seq = &u->seqs[i];
+		struct dw_row *rows = u->rows + seq->first_row;
+		if (rows[0].file)
+			continue;
+		uint32_t func = segments_find(&u->where, seq->low_va);
+		while (func != SYM_NONE && u->funcs[func].outer != SYM_NONE)
+			func = u->funcs[func].outer;
+		if (!is_gcc &&
+		    (func == SYM_NONE || decl_file_of(r->d, u->funcs[func].die_off) != 1))
+			continue;
+		for (uint32_t k = 0; k < seq->row_count && !rows[k].file; k++)
+			rows[k].file = 1;
+	}
 }
 
 static void read_lines(struct unit_reader *r, Dwarf_Die unit_die)
@@ -455,15 +535,13 @@ static void read_lines(struct unit_reader *r, Dwarf_Die unit_die)
 		return;
 	r->has_memory = read_files(r, lines, version) && (table_count != 1 || read_rows(r, lines));
 	dwarf_srclines_dealloc_b(lines);
+	if (r->has_memory && version >= 5) {
+		const char *producer = die_text(d, unit_die, DW_AT_producer);
+		mend_first_files(r, producer && !strncmp(producer, "GNU ", 4));
+	}
 }
 
 /* ---- units ---------------------------------------------------------------------------- */
-
-static bool open_die(struct dwarf *d, uint64_t off, Dwarf_Die *out)
-{
-	Dwarf_Error err = NULL;
-	return is_ok(d, dwarf_offdie_b(d->dbg, off, 1, out, &err), &err);
-}
 
 static bool language_has_code_in_types(uint32_t language)
 {
@@ -718,20 +796,6 @@ static const char *keep(struct dwarf *d, const char *s)
 		return NULL;
 	size_t bytes = strnlen(s, LIMIT_NAME_BYTES);
 	return strtab_get(&d->strings, strtab_add(&d->strings, s, bytes));
-}
-
-/* The DIE that die's origin or specification names. */
-static bool next_origin(struct dwarf *d, Dwarf_Die die, Dwarf_Die *out)
-{
-	Dwarf_Attribute attr;
-	Dwarf_Error err = NULL;
-	Dwarf_Off off = 0;
-	if (!die_attr(d, die, DW_AT_abstract_origin, &attr) &&
-	    !die_attr(d, die, DW_AT_specification, &attr))
-		return false;
-	bool found = is_ok(d, dwarf_global_formref(attr, &off, &err), &err);
-	dwarf_dealloc_attribute(attr);
-	return found && open_die(d, off, out);
 }
 
 static void name_func(struct dwarf *d, struct dw_func *f)

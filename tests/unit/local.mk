@@ -19,3 +19,7 @@ EXTRA_PROGRAMS += $(unit_tests)
 TESTS += tests/unit/no_criterion.sh
 endif
 EXTRA_DIST += tests/unit/no_criterion.sh
+
+unit_tests += tests/unit/t_sym
+tests_unit_t_sym_CPPFLAGS = $(unit_cppflags)
+tests_unit_t_sym_LDADD = $(unit_ldadd)
