@@ -1,1 +1,2 @@
 # One line per page:  dist_man_MANS += man/neap.1
+dist_man_MANS += man/neap-collector.7
