@@ -11,14 +11,15 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "src/base/utf8.h"
+
 struct range {
 	uint32_t first, last;
 };
 
 #include "src/base/width.inc"
 
-#define REPLACEMENT 0xfffdu
-#define NS_PER_S    1000000000ull
+#define NS_PER_S 1000000000ull
 
 static uint64_t magnitude(int64_t v)
 {
@@ -126,31 +127,6 @@ const char *fmt_hex(char *dst, size_t cap, const uint8_t *data, size_t bytes)
 
 /* ---- UTF-8 -------------------------------------------------------------------- */
 
-/*
- * Decode one code point at p < end.  Invalid input (stray or missing continuation,
- * overlong form, surrogate, past U+10FFFF) gives REPLACEMENT for one byte.
- */
-static uint32_t decode(const uint8_t *p, const uint8_t *end, size_t *bytes_out)
-{
-	static const uint32_t smallest[] = {0, 0, 0x80, 0x800, 0x10000};
-	size_t n = *p < 0x80 ? 1 : *p >= 0xf0 ? 4 : *p >= 0xe0 ? 3 : 2;
-	*bytes_out = 1;
-	if (n == 1)
-		return *p;
-	if (*p < 0xc2 || *p > 0xf4 || (size_t)(end - p) < n)
-		return REPLACEMENT;
-	uint32_t c = *p & (0xffu >> (n + 1));
-	for (size_t i = 1; i < n; i++) {
-		if ((p[i] & 0xc0) != 0x80)
-			return REPLACEMENT;
-		c = c << 6 | (p[i] & 0x3fu);
-	}
-	if (c < smallest[n] || c > 0x10ffff || (c >= 0xd800 && c <= 0xdfff))
-		return REPLACEMENT;
-	*bytes_out = n;
-	return c;
-}
-
 static bool in_ranges(const struct range *ranges, size_t count, uint32_t c)
 {
 	size_t low = 0;
@@ -188,7 +164,7 @@ const char *fmt_safe(char *dst, size_t cap, const char *s, size_t bytes, bool is
 	if (!cap)
 		return dst;
 	for (; p < end; p += n) {
-		uint32_t c = decode(p, end, &n);
+		uint32_t c = utf8_decode(p, end, &n);
 		const uint8_t *from = p;
 		size_t take = n;
 		if (is_unsafe(c) || (!is_utf8 && c >= 0x80)) {
@@ -218,7 +194,7 @@ size_t fmt_width(const char *s, size_t bytes)
 	const uint8_t *p = (const uint8_t *)s, *end = bytes ? p + bytes : p;
 	size_t columns = 0, n;
 	for (; p < end; p += n)
-		columns += columns_of(decode(p, end, &n));
+		columns += columns_of(utf8_decode(p, end, &n));
 	return columns;
 }
 
@@ -228,7 +204,7 @@ static size_t prefix_bytes(const char *s, size_t bytes, size_t columns)
 	const uint8_t *p = (const uint8_t *)s, *end = p + bytes;
 	size_t n;
 	for (; p < end; p += n) {
-		size_t w = columns_of(decode(p, end, &n));
+		size_t w = columns_of(utf8_decode(p, end, &n));
 		if (w > columns)
 			break;
 		columns -= w;
@@ -242,7 +218,7 @@ static size_t suffix_start(const char *s, size_t bytes, size_t columns)
 	const uint8_t *p = (const uint8_t *)s, *end = p + bytes;
 	size_t skip = fmt_width(s, bytes), n;
 	for (; p < end; p += n) {
-		size_t w = columns_of(decode(p, end, &n));
+		size_t w = columns_of(utf8_decode(p, end, &n));
 		if (skip <= columns && w)
 			break;
 		skip -= w;

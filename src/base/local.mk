@@ -10,9 +10,13 @@ src_base_libbase_la_SOURCES = \
 	src/base/err.h \
 	src/base/fmt.c \
 	src/base/fmt.h \
+	src/base/json.c \
+	src/base/json.h \
 	src/base/limits.h \
 	src/base/map.c \
 	src/base/map.h \
 	src/base/mem.c \
 	src/base/mem.h \
+	src/base/utf8.c \
+	src/base/utf8.h \
 	src/base/width.inc

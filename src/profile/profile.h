@@ -170,7 +170,11 @@ frame_id profile_add_frame(struct profile_writer *w, const struct profile_frame 
 node_id profile_add_node(struct profile_writer *w, node_id parent, frame_id frame, uint32_t flags);
 site_id profile_add_site(struct profile_writer *w, const struct profile_site *s);
 
-/* A snapshot: begin, then changes, then end.  Cohorts are added only inside one. */
+/*
+ * A snapshot: begin, then changes, then end.  Cohorts are added only inside one; added in
+ * ascending order of (site, thread) they take the least room, and so do times in whole
+ * microseconds.  A time before the last snapshot's counts as equal to it.
+ */
 snap_id profile_snapshot_begin(struct profile_writer *w, const struct profile_snapshot *s);
 cohort_id profile_add_cohort(struct profile_writer *w, site_id site, thread_id thread, snap_id birth,
 			     uint32_t flags, const struct profile_change *first);
@@ -180,7 +184,9 @@ enum neap_err profile_snapshot_end(struct profile_writer *w, struct err *e);
 void profile_add_mark(struct profile_writer *w, const char *name, snap_id snap, uint64_t time_ns);
 void profile_set_drops(struct profile_writer *w, const uint64_t drops[DROP_COUNT]); /* last one counts */
 void profile_set_peak(struct profile_writer *w, const struct profile_peak *p,
-		      const struct profile_peak_entry *entries, size_t count); /* last one counts */
+		      const struct profile_peak_entry *entries, size_t count); /* last one counts;
+		      each one that is flushed takes room, so call it rarely; bytes are stored only
+		      for sites of mixed size */
 void profile_add_symbols(struct profile_writer *w, const struct profile_symbols *s); /* last one counts */
 void profile_add_end(struct profile_writer *w, const struct profile_end *end);
 
@@ -251,6 +257,8 @@ struct profile {
  * Cost:   linear in the file; every id in the columns is checked, so users need not.
  */
 enum neap_err profile_open(const char *path, struct profile **out, struct err *e);
+/* profile_read_file - the bytes of a file, for profile_parse and profile_dump.  Fails: ERR_IO, ERR_NOMEM. */
+enum neap_err profile_read_file(const char *path, struct buf *out, struct err *e);
 /* Same from memory, for tests and fuzzing; data is borrowed during the call only. */
 enum neap_err profile_parse(const void *data, size_t bytes, const char *name, struct profile **out,
 			    struct err *e);

@@ -141,7 +141,7 @@ struct known {
 	uint64_t mean;           /* births, smoothed, in 1/KNOWN_ONE */
 	uint64_t temporary_mean; /* temporary blocks, likewise */
 };
-#define KNOWN_ONE       16u
+#define KNOWN_ONE       256u
 #define KNOWN_IDLE_MOST 16u
 #define KNOWN_SMOOTH_LG 3
 

@@ -142,6 +142,8 @@ enum neap_err read_modules(struct loader *l, struct reader *r, struct err *e)
 		p->modules[id - 1] = m;
 		if (id > p->module_count)
 			p->module_count = id;
+		if (l->on_record)
+			l->on_record(l->ctx, p, BLOCK_MODULES, id);
 	}
 	return r->has_failed ? broken(e, "modules that are cut") : NEAP_OK;
 }
@@ -169,6 +171,8 @@ enum neap_err read_threads(struct loader *l, struct reader *r, struct err *e)
 		p->threads[id - 1] = t;
 		if (id > p->thread_count)
 			p->thread_count = id;
+		if (l->on_record)
+			l->on_record(l->ctx, p, BLOCK_THREADS, id);
 	}
 	return r->has_failed ? broken(e, "threads that are cut") : NEAP_OK;
 }
@@ -355,6 +359,8 @@ enum neap_err read_marks(struct loader *l, struct reader *r, struct err *e)
 		if (!vec_reserve((void **)&p->marks, &l->mark_cap, p->mark_count + 1, sizeof m))
 			return err_nomem(e, "marks of the profile");
 		p->marks[p->mark_count++] = m;
+		if (l->on_record)
+			l->on_record(l->ctx, p, BLOCK_MARKS, p->mark_count);
 	}
 	return r->has_failed ? broken(e, "marks that are cut") : NEAP_OK;
 }

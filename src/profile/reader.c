@@ -244,15 +244,21 @@ static enum neap_err read_all(int fd, const char *path, struct buf *out, struct 
 	return err;
 }
 
-enum neap_err profile_open(const char *path, struct profile **out, struct err *e)
+enum neap_err profile_read_file(const char *path, struct buf *out, struct err *e)
 {
-	*out = NULL;
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return err_sys(e, errno, "open", path);
-	struct buf file = {0};
-	enum neap_err err = read_all(fd, path, &file, e);
+	enum neap_err err = read_all(fd, path, out, e);
 	close(fd);
+	return err;
+}
+
+enum neap_err profile_open(const char *path, struct profile **out, struct err *e)
+{
+	*out = NULL;
+	struct buf file = {0};
+	enum neap_err err = profile_read_file(path, &file, e);
 	if (!err)
 		err = profile_parse(file.data, file.count_bytes, path, out, e);
 	buf_release(&file);

@@ -49,7 +49,9 @@ struct loader {
 	uint32_t
 		lost_count[BLOCK_TYPE_COUNT]; /* blocks without effect, by type; 0 = type unknown */
 
-	/* For profile_dump: called before a snapshot is committed.  May be NULL. */
+	/* For profile_dump; may be NULL.  A module, thread or mark was read, with this id. */
+	void (*on_record)(void *ctx, const struct profile *p, enum block_type type, size_t id);
+	/* A snapshot was decoded; its cohorts and deaths lie behind the profile's counts. */
 	void (*on_snapshot)(void *ctx, const struct loader *l, const struct profile_snapshot *s);
 	void *ctx;
 };
