@@ -45,7 +45,7 @@ check_file() {
 }
 
 stress random-walk 20000 12 1
-stress random-walk 3000 60 2
+stress random-walk 60 40 2
 stress random-walk 60000 3 3
 stress threads-walk 20000
 stress cross-free
