@@ -241,11 +241,13 @@ static void check_peak(struct checks *s, const char *arg)
 /* Compares with "LO..HI"; what and unit only for the message. */
 static void check_range(struct checks *s, const char *arg, double got, const char *what)
 {
-	char *end, title[256];
-	double lo = strtod(arg, &end);
-	if (strncmp(end, "..", 2))
+	char title[256];
+	const char *dots = strstr(arg, "..");
+	if (!dots)
 		usage("expected LO..HI", arg);
-	double hi = strtod(end + 2, NULL);
+	char *low = mem_strndup(arg, (size_t)(dots - arg));
+	double lo = strtod(low ? low : "", NULL), hi = strtod(dots + 2, NULL);
+	mem_free(low);
 	snprintf(title, sizeof title, "%s: expected %s got %.10g", what, arg, got);
 	result(s, s->truth.profile->has_peak && got >= lo && got <= hi, title);
 }
