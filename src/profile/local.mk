@@ -3,6 +3,10 @@ neap_libs += src/profile/libprofile.la
 
 src_profile_libprofile_la_SOURCES = \
 	src/profile/block.c \
+	src/profile/check.c \
+	src/profile/dump.c \
+	src/profile/info.c \
+	src/profile/info.h \
 	src/profile/names.c \
 	src/profile/predict.c \
 	src/profile/profile.h \

@@ -1,0 +1,161 @@
+/* neap info: what is in a profile file. */
+#include "config.h"
+
+#include "src/base/buf.h"
+#include "src/base/mem.h"
+#include "src/cmd/cmd.h"
+#include "src/cmd/find.h"
+#include "src/profile/info.h"
+#include "src/profile/profile.h"
+
+#include <getopt.h>
+#include <langinfo.h>
+#include <locale.h>
+#include <stdio.h>
+#include <string.h>
+
+#define STATUS_UNREADABLE 3
+
+enum mode {
+	MODE_TEXT,
+	MODE_JSON,
+	MODE_DUMP,
+	MODE_CHECK
+};
+
+struct request {
+	enum mode mode;
+	const char *path; /* NULL: the newest here */
+};
+
+/* More than one of --json, --dump, --check makes no sense. */
+static int set_mode(struct request *r, enum mode mode)
+{
+	if (r->mode != MODE_TEXT && r->mode != mode)
+		return cmd_bad_usage(&cmd_info, "only one of --json, --dump and --check");
+	r->mode = mode;
+	return CMD_OK;
+}
+
+static int parse(int argc, char **argv, struct request *r, bool *is_done)
+{
+	enum {
+		OPT_JSON = 256,
+		OPT_DUMP,
+		OPT_CHECK
+	};
+	static const struct option options[] = {
+		{"json", no_argument, NULL, OPT_JSON},
+		{"dump", no_argument, NULL, OPT_DUMP},
+		{"check", no_argument, NULL, OPT_CHECK},
+		{"help", no_argument, NULL, 'h'},
+		{0},
+	};
+	int status = CMD_OK;
+	for (int c; !status && (c = getopt_long(argc, argv, "h", options, NULL)) != -1;) {
+		if (c == 'h') {
+			*is_done = true;
+			return cmd_help(&cmd_info);
+		}
+		if (c == '?')
+			return cmd_bad_usage(&cmd_info, "see the message above");
+		status = set_mode(r, c == OPT_JSON   ? MODE_JSON
+				     : c == OPT_DUMP ? MODE_DUMP
+						     : MODE_CHECK);
+	}
+	if (!status && argc - optind > 1)
+		return cmd_bad_usage(&cmd_info, "one FILE at a time, not also '%s'",
+				     argv[optind + 1]);
+	r->path = optind < argc ? argv[optind] : NULL;
+	return status;
+}
+
+static enum neap_err dump(const char *path, struct buf *out, struct err *e)
+{
+	struct buf file = {0};
+	enum neap_err code = profile_read_file(path, &file, e);
+	if (!code)
+		code = profile_dump(file.data, file.count_bytes, out, e);
+	buf_release(&file);
+	return code;
+}
+
+/* Findings, or that there are none; *status_out is 1 if there are. */
+static void check(const struct profile *p, struct buf *out, int *status_out)
+{
+	size_t count = profile_check(p, out);
+	if (p->damage.text[0]) {
+		buf_printf(out, "damage: %s\n", p->damage.text);
+		count++;
+	}
+	if (!count)
+		buf_printf(out, "no findings: %zu cohorts, %zu snapshots\n", p->cohort_count,
+			   p->snapshot_count);
+	*status_out = count ? CMD_FAILED : CMD_OK;
+}
+
+static enum neap_err answer(const struct request *r, const char *path, struct buf *out,
+			    int *status_out, struct err *e)
+{
+	if (r->mode == MODE_DUMP)
+		return dump(path, out, e);
+	struct profile *p;
+	enum neap_err code = profile_open(path, &p, e);
+	if (code)
+		return code;
+	if (r->mode == MODE_CHECK)
+		check(p, out, status_out);
+	else if (r->mode == MODE_JSON)
+		profile_info_json(p, out);
+	else
+		profile_info_text(p, !strcmp(nl_langinfo(CODESET), "UTF-8"), out);
+	profile_free(p);
+	return out->has_failed ? err_nomem(e, "the answer") : NEAP_OK;
+}
+
+static int run(int argc, char **argv)
+{
+	struct request r = {0};
+	bool is_done = false;
+	int status = parse(argc, argv, &r, &is_done);
+	if (status || is_done)
+		return status;
+	setlocale(LC_CTYPE, "");
+	struct err e = {0};
+	char *newest = NULL;
+	struct buf out = {0};
+	enum neap_err code = r.path ? NEAP_OK : newest_profile(".", &newest, &e);
+	if (!code)
+		code = answer(&r, r.path ? r.path : newest, &out, &status, &e);
+	if (!code && out.count_bytes)
+		fwrite(out.data, 1, out.count_bytes, stdout);
+	buf_release(&out);
+	mem_free(newest);
+	if (code) {
+		cmd_fail(&e);
+		return code == ERR_NOMEM ? CMD_FAILED : STATUS_UNREADABLE;
+	}
+	return cmd_finish(status);
+}
+
+static const char usage[] =
+	"Usage: neap info [--json | --dump | --check] [FILE]\n"
+	"\n"
+	"Show what is in a profile: command, times, how it ended, counts, what was dropped,\n"
+	"how exact it is, and the modules.  Without FILE the newest *.neap of this directory\n"
+	"is meant.\n"
+	"\n"
+	"      --json    the same as one JSON object\n"
+	"      --dump    every block of the file, decoded; see neap-file(5)\n"
+	"      --check   compare the counters with each other; exit status 1 if they disagree\n"
+	"  -h, --help    this text\n"
+	"\n"
+	"Exit status: 0 done, 1 --check found something, 2 wrong usage, 3 the file can't be "
+	"read.\n";
+
+const struct cmd cmd_info = {
+	.name = "info",
+	.summary = "show what is in a profile file",
+	.usage = usage,
+	.run = run,
+};
