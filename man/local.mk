@@ -1,2 +1,3 @@
 # One line per page:  dist_man_MANS += man/neap.1
 dist_man_MANS += man/neap-collector.7
+dist_man_MANS += man/neap-report.1

@@ -16,6 +16,7 @@
 /* In the order of their use. */
 static const struct cmd *const commands[] = {
 	&cmd_record,
+	&cmd_report,
 };
 #define COMMAND_COUNT (sizeof commands / sizeof commands[0])
 

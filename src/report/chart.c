@@ -22,6 +22,7 @@
 #define LABEL_COLS       12u /* indent, "1023.9 MiB", a space */
 #define CHART_MAX_COLS   160u
 #define EIGHTHS_PER_CELL 8u
+#define MARKS_SHOWN      8u
 #define GLYPH_BYTES      4u
 
 struct chart {
@@ -158,7 +159,33 @@ static void draw(struct text *t, const struct chart *c)
 	write_axis(t, c);
 }
 
-enum neap_err chart_write(struct text *t, const struct graph *g, struct err *e)
+/* What was live at the instants that the program named. */
+static void write_marks(struct text *t, struct shortener *nm, const struct profile *p,
+			const struct graph_tick *ticks)
+{
+	char when[FMT_BYTES], bytes[FMT_BYTES], more[FMT_BYTES];
+	for (size_t i = 0; i < p->mark_count && i < MARKS_SHOWN; i++) {
+		snap_id snap = p->marks[i].snap;
+		if (snap > p->snapshot_count)
+			continue;
+		text_spaces(t, 2);
+		text_left(t, STYLE_DIM, LABEL_COLS - 2, i ? "" : "marks");
+		text_printf(t, STYLE_PLAIN, " %s at %s, %s live",
+			    name_text(nm, p->marks[i].name, t->width_cols - LABEL_COLS - 40),
+			    fmt_duration(when, sizeof when, p->marks[i].time_ns),
+			    fmt_bytes(bytes, sizeof bytes, ticks[snap].live.bytes));
+		text_newline(t);
+	}
+	if (p->mark_count > MARKS_SHOWN) {
+		text_spaces(t, LABEL_COLS + 1);
+		text_printf(t, STYLE_DIM, "(%s more)",
+			    fmt_count(more, sizeof more, (int64_t)(p->mark_count - MARKS_SHOWN)));
+		text_newline(t);
+	}
+}
+
+enum neap_err chart_write(struct text *t, struct shortener *nm, const struct graph *g,
+			  struct err *e)
 {
 	struct chart c = {.peak = graph_peak(g), .end_ns = graph_end_time(g)};
 	c.cols = t->width_cols - LABEL_COLS - 2;
@@ -172,6 +199,7 @@ enum neap_err chart_write(struct text *t, const struct graph *g, struct err *e)
 		graph_timeline(g, NULL, ticks);
 		fill(&c, ticks, tick_count);
 		draw(t, &c);
+		write_marks(t, nm, graph_profile(g), ticks);
 	} else {
 		code = err_nomem(e, "the chart");
 	}

@@ -56,7 +56,7 @@ static void quote(struct buf *out, const char *arg)
 	buf_putc(out, '\'');
 }
 
-static void write_command(struct text *t, struct namer *nm, const struct profile_run *run)
+static void write_command(struct text *t, struct shortener *nm, const struct profile_run *run)
 {
 	struct buf command = {0};
 	for (size_t i = 0; i < run->argv_count; i++) {
@@ -73,23 +73,25 @@ static void write_command(struct text *t, struct namer *nm, const struct profile
 	buf_release(&command);
 }
 
-static void write_process(struct text *t, struct namer *nm, const struct profile *p)
+/* The rest of a labelled line, in as many lines as it takes. */
+static void write_words(struct text *t, size_t used_cols, const char *words)
 {
-	char count[FMT_BYTES], line[LINE_BYTES];
-	size_t at = (size_t)snprintf(line, sizeof line, "pid %" PRIu32, p->run.pid);
-	if (p->run.is_forked)
-		at += (size_t)snprintf(line + at, sizeof line - at, ", forked by %" PRIu32,
-				       p->run.ppid);
-	at += (size_t)snprintf(line + at, sizeof line - at, ", %s %s that allocated",
-			       fmt_count(count, sizeof count, (int64_t)p->thread_count),
-			       p->thread_count == 1 ? "thread" : "threads");
-	label(t, "process");
-	text_put(t, STYLE_PLAIN, line);
-	if (p->run.host && *p->run.host)
-		text_printf(t, STYLE_PLAIN, ", on %s",
-			    name_text(nm, p->run.host,
-				      value_cols(t) > at + 8 ? value_cols(t) - at - 5 : 3));
+	text_wrap(t, STYLE_PLAIN, used_cols, LABEL_COLS, words);
 	text_newline(t);
+}
+
+static void write_process(struct text *t, struct shortener *nm, const struct profile *p)
+{
+	char count[FMT_BYTES], forked[64] = "", line[LINE_BYTES];
+	bool has_host = p->run.host && *p->run.host;
+	if (p->run.is_forked)
+		snprintf(forked, sizeof forked, ", forked by %" PRIu32, p->run.ppid);
+	snprintf(line, sizeof line, "pid %" PRIu32 "%s, %s %s that allocated%s%s", p->run.pid,
+		 forked, fmt_count(count, sizeof count, (int64_t)p->thread_count),
+		 p->thread_count == 1 ? "thread" : "threads", has_host ? ", on " : "",
+		 has_host ? name_text(nm, p->run.host, value_cols(t) / 2) : "");
+	label(t, "process");
+	write_words(t, LABEL_COLS, line);
 }
 
 /* Not from libc, whose names depend on the locale. */
@@ -148,20 +150,19 @@ static const char *how_it_ended(const struct profile_end *end, char *dst, size_t
 static void write_time(struct text *t, const struct graph *g)
 {
 	const struct profile *p = graph_profile(g);
-	char date[64] = "", duration[FMT_BYTES], how[128];
+	char date[64] = "", duration[FMT_BYTES], how[128], line[LINE_BYTES];
 	time_t start = (time_t)(p->run.start_unix_ns / NS_PER_S);
 	struct tm tm;
 	if (p->run.start_unix_ns && localtime_r(&start, &tm))
 		strftime(date, sizeof date, "%Y-%m-%d %H:%M:%S %z, ", &tm);
-	label(t, "run");
-	text_printf(t, STYLE_PLAIN, "%sran %s, ", date,
-		    fmt_duration(duration, sizeof duration, graph_end_time(g)));
-	text_put(t, p->end.kind == END_EXITED ? STYLE_PLAIN : STYLE_WARNING,
+	snprintf(line, sizeof line, "%sran %s, %s", date,
+		 fmt_duration(duration, sizeof duration, graph_end_time(g)),
 		 how_it_ended(&p->end, how, sizeof how));
-	text_newline(t);
+	label(t, "run");
+	write_words(t, LABEL_COLS, line);
 }
 
-void head_run(struct text *t, struct namer *nm, const struct graph *g)
+void head_run(struct text *t, struct shortener *nm, const struct graph *g)
 {
 	const struct profile *p = graph_profile(g);
 	label(t, "profile");
@@ -174,35 +175,38 @@ void head_run(struct text *t, struct namer *nm, const struct graph *g)
 
 /* ---- warnings --------------------------------------------------------------------- */
 
-static void warn(struct text *t, struct namer *nm, const char *words)
+static void warn(struct text *t, struct shortener *nm, const char *words)
 {
 	text_printf(t, STYLE_WARNING, "  %s ", text_glyph(t, GLYPH_WARNING));
 	text_wrap(t, STYLE_WARNING, 4, 4, name_text(nm, words, SIZE_MAX));
 	text_newline(t);
 }
 
-static void warn_of_drops(struct text *t, struct namer *nm, const struct profile *p)
+static void warn_of_drops(struct text *t, struct shortener *nm, const struct profile *p)
 {
 	char count[FMT_BYTES], line[LINE_BYTES];
 	for (int d = 0; d < DROP_COUNT; d++) {
+		const char *meaning = profile_drop_meaning((enum profile_drop)d);
 		if (!p->drops[d])
 			continue;
-		snprintf(line, sizeof line, "%s %s",
-			 fmt_count(count, sizeof count, (int64_t)p->drops[d]),
-			 profile_drop_meaning((enum profile_drop)d));
+		if (p->drops[d] == 1)
+			snprintf(line, sizeof line, "%s (once)", meaning);
+		else
+			snprintf(line, sizeof line, "%s %s",
+				 fmt_count(count, sizeof count, (int64_t)p->drops[d]), meaning);
 		warn(t, nm, line);
 	}
 }
 
-static void warn_of_peak(struct text *t, struct namer *nm, const struct graph *g)
+static void warn_of_peak(struct text *t, struct shortener *nm, const struct graph *g)
 {
 	char bytes[FMT_BYTES], line[LINE_BYTES];
 	struct graph_peak peak = graph_peak(g);
-	if (!peak.is_exact)
+	if (!peak.is_exact && peak.bytes)
 		warn(t, nm,
 		     "The exact peak was not recorded: what is called the peak is the highest "
 		     "snapshot.");
-	else if (peak.bound_bytes) {
+	else if (peak.is_exact && peak.bound_bytes) {
 		snprintf(line, sizeof line,
 			 "The peak is exact to within %s, because several threads allocated at "
 			 "once.",
@@ -211,7 +215,7 @@ static void warn_of_peak(struct text *t, struct namer *nm, const struct graph *g
 	}
 }
 
-void head_warnings(struct text *t, struct namer *nm, const struct graph *g)
+void head_warnings(struct text *t, struct shortener *nm, const struct graph *g)
 {
 	const struct profile *p = graph_profile(g);
 	char line[LINE_BYTES], bytes[FMT_BYTES];
@@ -264,31 +268,35 @@ struct head_totals head_totals(const struct graph *g, struct graph_sum *cohorts_
 	return totals;
 }
 
+#define FIGURE_COLS 10u /* "1023.9 MiB" */
+
+/* "1.2 MiB in 34 blocks", then the rest of the sentence. */
 static void write_figure(struct text *t, const char *name, struct graph_sum sum,
-			 const char *one_block, const char *blocks)
+			 const char *one_block, const char *blocks, const char *rest)
 {
-	char bytes[FMT_BYTES], count[FMT_BYTES];
+	char bytes[FMT_BYTES], count[FMT_BYTES], line[LINE_BYTES];
 	label(t, name);
-	text_right(t, STYLE_STRONG, 10, fmt_bytes(bytes, sizeof bytes, sum.bytes));
-	text_printf(t, STYLE_PLAIN, " in %s %s", fmt_count(count, sizeof count, sum.blocks),
-		    sum.blocks == 1 ? one_block : blocks);
+	text_right(t, STYLE_STRONG, FIGURE_COLS, fmt_bytes(bytes, sizeof bytes, sum.bytes));
+	text_spaces(t, 1);
+	snprintf(line, sizeof line, "in %s %s%s", fmt_count(count, sizeof count, sum.blocks),
+		 sum.blocks == 1 ? one_block : blocks, rest);
+	write_words(t, LABEL_COLS + FIGURE_COLS + 1, line);
 }
 
 static void write_peak(struct text *t, const struct graph *g, struct graph_sum sum)
 {
-	char when[FMT_BYTES], share[FMT_BYTES];
+	char when[FMT_BYTES], share[FMT_BYTES], rest[LINE_BYTES] = "";
 	struct graph_peak peak = graph_peak(g);
-	write_figure(t, "peak", sum, "block", "blocks");
 	if (sum.blocks)
-		text_printf(t, STYLE_PLAIN, " at %s (%s of the run)",
-			    fmt_duration(when, sizeof when, peak.time_ns),
-			    fmt_pct(share, sizeof share, (double)peak.time_ns,
-				    (double)graph_end_time(g)));
-	text_newline(t);
+		snprintf(rest, sizeof rest, " at %s (%s of the run)",
+			 fmt_duration(when, sizeof when, peak.time_ns),
+			 fmt_pct(share, sizeof share, (double)peak.time_ns,
+				 (double)graph_end_time(g)));
+	write_figure(t, "peak", sum, "block", "blocks", rest);
 }
 
 /* The answer most people came for, before anything else. */
-static void write_holders(struct text *t, struct namer *nm, const struct graph *g,
+static void write_holders(struct text *t, struct shortener *nm, const struct graph *g,
 			  const struct rows *at_peak)
 {
 	for (size_t i = 0; i < at_peak->count && i < HOLDERS_COUNT; i++) {
@@ -302,7 +310,7 @@ static void write_holders(struct text *t, struct namer *nm, const struct graph *
 				 (double)at_peak->total.bytes));
 		fmt_bytes(bytes, sizeof bytes, row->sum.bytes);
 		label(t, i ? "" : "  held by");
-		text_right(t, STYLE_PLAIN, 10, bytes);
+		text_right(t, STYLE_PLAIN, FIGURE_COLS, bytes);
 		text_put(t, STYLE_PLAIN, " ");
 		text_put(t, STYLE_DIM, line);
 		text_put(t, STYLE_STRONG, name_frame(nm, &f, value_cols(t) - 20));
@@ -312,28 +320,23 @@ static void write_holders(struct text *t, struct namer *nm, const struct graph *
 
 static void write_temporary(struct text *t, const struct head_totals *totals)
 {
-	char share[FMT_BYTES];
-	write_figure(t, "temporary", totals->temporary, "allocation", "allocations");
+	char share[FMT_BYTES], rest[LINE_BYTES] = "";
 	if (totals->allocated.blocks)
-		text_printf(t, STYLE_PLAIN, " (%s), freed before the next one",
-			    fmt_pct(share, sizeof share, (double)totals->temporary.blocks,
-				    (double)totals->allocated.blocks));
-	text_newline(t);
+		snprintf(rest, sizeof rest, " (%s), freed at once",
+			 fmt_pct(share, sizeof share, (double)totals->temporary.blocks,
+				 (double)totals->allocated.blocks));
+	write_figure(t, "temporary", totals->temporary, "allocation", "allocations", rest);
 }
 
-void head_figures(struct text *t, struct namer *nm, const struct graph *g,
+void head_figures(struct text *t, struct shortener *nm, const struct graph *g,
 		  const struct head_totals *totals, const struct rows *at_peak)
 {
 	write_peak(t, g, totals->peak);
 	write_holders(t, nm, g, at_peak);
-	write_figure(t, "leaked", totals->leaked, "block", "blocks");
-	text_newline(t);
-	write_figure(t, "allocated", totals->allocated, "allocation", "allocations");
-	text_newline(t);
+	write_figure(t, "leaked", totals->leaked, "block", "blocks", "");
+	write_figure(t, "allocated", totals->allocated, "allocation", "allocations", "");
 	write_temporary(t, totals);
-	if (totals->inherited.blocks) {
-		write_figure(t, "inherited", totals->inherited, "block", "blocks");
-		text_put(t, STYLE_PLAIN, " from the parent process, not counted as allocated");
-		text_newline(t);
-	}
+	if (totals->inherited.blocks)
+		write_figure(t, "inherited", totals->inherited, "block", "blocks",
+			     " from the parent process, not counted as allocated");
 }

@@ -15,11 +15,11 @@ struct head_totals {
 struct head_totals head_totals(const struct graph *g, struct graph_sum *cohorts_scratch);
 
 /* head_run - file, command, process, time, how it ended. */
-void head_run(struct text *t, struct namer *nm, const struct graph *g);
+void head_run(struct text *t, struct shortener *nm, const struct graph *g);
 /* head_warnings - what the recording missed and what is wrong with the file; may write nothing. */
-void head_warnings(struct text *t, struct namer *nm, const struct graph *g);
+void head_warnings(struct text *t, struct shortener *nm, const struct graph *g);
 /* head_figures - the totals; at_peak are the functions that hold the peak, highest first. */
-void head_figures(struct text *t, struct namer *nm, const struct graph *g,
+void head_figures(struct text *t, struct shortener *nm, const struct graph *g,
 		  const struct head_totals *totals, const struct rows *at_peak);
 
 #endif

@@ -17,7 +17,7 @@
 #include <stdio.h>
 #include <string.h>
 
-void namer_release(struct namer *nm)
+void shortener_release(struct shortener *nm)
 {
 	buf_release(&nm->work);
 	buf_release(&nm->next);
@@ -165,7 +165,7 @@ static bool is_tail(const char *s)
  * Parameter lists: the last one with what follows it, those of enclosing functions
  * ("f(int)::{lambda(int)#1}"), and those of lambdas.  A name in parentheses stays.
  */
-static void drop_parameters(const char *s, struct buf *out)
+static bool drop_parameters(const char *s, struct buf *out)
 {
 	int depth = 0;
 	for (size_t i = 0; s[i];) {
@@ -173,7 +173,7 @@ static void drop_parameters(const char *s, struct buf *out)
 		if (s[i] == '(' && i && (depth == 0 || is_lambda)) {
 			size_t end = after_bracket(s, i);
 			if (depth == 0 && is_tail(s + end))
-				return;
+				return true;
 			if (is_lambda || !strncmp(s + end, "::", 2)) {
 				i = end;
 				continue;
@@ -183,18 +183,15 @@ static void drop_parameters(const char *s, struct buf *out)
 		buf_put(out, s + i, next - i);
 		i = next;
 	}
+	return false;
 }
 
 /* What stands before the name: the type a function template returns. */
 static void drop_return_type(const char *s, struct buf *out)
 {
-	size_t start = 0, end = strlen(s);
+	size_t start = 0;
 	int depth = 0;
 	for (size_t i = 0; s[i];) {
-		if (!strncmp(s + i, " [clone", 7)) {
-			end = i;
-			break;
-		}
 		if (depth == 0 && !strncmp(s + i, "operator", 8) && !is_word(s[i + 8]) &&
 		    (!i || !is_word(s[i - 1])))
 			break; /* "operator bool", "operator new[]" */
@@ -204,16 +201,29 @@ static void drop_return_type(const char *s, struct buf *out)
 	}
 	while (s[start] == '*' || s[start] == '&')
 		start++;
-	buf_put(out, s + start, end - start);
+	buf_puts(out, s + start);
 }
 
-/* Template arguments nested deeper than max_depth become "<...>". */
-static void drop_arguments(const char *s, int max_depth, const char *ellipsis, struct buf *out)
+/* "f [clone .cold]" is a part of f. */
+static void drop_clone_mark(const char *s, struct buf *out)
+{
+	const char *mark = strstr(s, " [clone");
+	buf_put(out, s, mark ? (size_t)(mark - s) : strlen(s));
+}
+
+/*
+ * Template arguments nested deeper than max_depth, from s + start on, become `mark`.  A type
+ * that stands for a scope of its own ("<T as Trait>::f") does not vanish altogether.
+ */
+static void drop_arguments(const char *s, size_t start, int max_depth, const char *mark,
+			   struct buf *out)
 {
 	int depth = 0;
-	for (size_t i = 0; s[i];) {
+	buf_put(out, s, start);
+	for (size_t i = start; s[i];) {
 		if (s[i] == '<' && depth >= max_depth) {
-			buf_printf(out, "<%s>", ellipsis);
+			bool is_scope = !i || s[i - 1] == ':' || s[i - 1] == ' ';
+			buf_puts(out, *mark || !is_scope ? mark : "<>");
 			i = after_bracket(s, i);
 			continue;
 		}
@@ -221,6 +231,18 @@ static void drop_arguments(const char *s, int max_depth, const char *ellipsis, s
 		buf_put(out, s + i, next - i);
 		i = next;
 	}
+}
+
+/* Where the function's own name begins: after the last "::" outside of brackets. */
+static size_t own_name(const char *s)
+{
+	size_t start = 0;
+	int depth = 0;
+	for (size_t i = 0; s[i]; i = step(s, i, &depth)) {
+		if (depth == 0 && !strncmp(s + i, "::", 2))
+			start = i + 2;
+	}
+	return start;
 }
 
 /* Leave out as few outer namespaces as will do. */
@@ -245,7 +267,7 @@ static void drop_scopes(const char *s, size_t width_cols, const char *ellipsis, 
 /* ---- putting it together --------------------------------------------------------------- */
 
 /* The step's output becomes the next one's input. */
-static void take_next(struct namer *nm)
+static void take_next(struct shortener *nm)
 {
 	struct buf old = nm->work;
 	nm->work = nm->next;
@@ -260,34 +282,51 @@ static const char *text_of(const struct buf *b)
 	return b->count_bytes ? b->data : "";
 }
 
-static bool fits(const struct namer *nm, size_t width_cols)
+static bool fits(const struct shortener *nm, size_t width_cols)
 {
 	return fmt_width(text_of(&nm->work), nm->work.count_bytes) <= width_cols;
 }
 
-static void shorten(struct namer *nm, size_t width_cols)
+/* One step of giving up arguments; own: those of the function itself only. */
+static void give_up(struct shortener *nm, size_t width_cols, bool is_own, int max_depth,
+		    const char *mark)
 {
-	const char *ellipsis = nm->is_utf8 ? "\u2026" : "..";
+	const char *s = text_of(&nm->work);
+	if (fits(nm, width_cols))
+		return;
+	drop_arguments(s, is_own ? own_name(s) : 0, max_depth, mark, &nm->next);
+	take_next(nm);
+}
+
+static void shorten(struct shortener *nm, size_t width_cols)
+{
+	const char *mark = nm->is_utf8 ? "<\u2026>" : "<..>";
 	if (!is_balanced(text_of(&nm->work)))
 		return;
 	respell(text_of(&nm->work), &nm->next);
 	take_next(nm);
-	drop_parameters(text_of(&nm->work), &nm->next);
+	bool has_parameters = drop_parameters(text_of(&nm->work), &nm->next);
 	take_next(nm);
-	drop_return_type(text_of(&nm->work), &nm->next);
+	if (has_parameters)
+		drop_return_type(text_of(&nm->work), &nm->next);
+	else
+		drop_clone_mark(text_of(&nm->work), &nm->next);
 	take_next(nm);
-	for (int depth = 3; depth >= 0 && !fits(nm, width_cols); depth--) {
-		drop_arguments(text_of(&nm->work), depth, ellipsis, &nm->next);
-		take_next(nm);
-	}
+	for (int depth = 3; depth > 0; depth--)
+		give_up(nm, width_cols, false, depth, mark);
+	give_up(nm, width_cols, true, 0, mark);
+	give_up(nm, width_cols, false, 0, mark);
+	give_up(nm, width_cols, true, 0, "");
+	give_up(nm, width_cols, false, 0, "");
 	if (!fits(nm, width_cols)) {
-		drop_scopes(text_of(&nm->work), width_cols, ellipsis, &nm->next);
+		drop_scopes(text_of(&nm->work), width_cols, nm->is_utf8 ? "\u2026" : "..",
+			    &nm->next);
 		take_next(nm);
 	}
 }
 
 /* Make room for n bytes in b and give its memory; NULL if there is none. */
-static char *room(struct namer *nm, struct buf *b, size_t n)
+static char *room(struct shortener *nm, struct buf *b, size_t n)
 {
 	buf_clear(b);
 	buf_repeat(b, " ", n);
@@ -297,7 +336,7 @@ static char *room(struct namer *nm, struct buf *b, size_t n)
 }
 
 /* Safe, then cut: work -> next -> dst. */
-static const char *finish(struct namer *nm, struct buf *dst, size_t width_cols)
+static const char *finish(struct shortener *nm, struct buf *dst, size_t width_cols)
 {
 	size_t bytes = nm->work.count_bytes;
 	char *safe = room(nm, &nm->next, 3 * bytes + 1);
@@ -309,7 +348,7 @@ static const char *finish(struct namer *nm, struct buf *dst, size_t width_cols)
 	return out ? fmt_elide(out, cap, safe, width_cols, nm->is_utf8) : "?";
 }
 
-static void load(struct namer *nm, const char *s)
+static void load(struct shortener *nm, const char *s)
 {
 	buf_clear(&nm->work);
 	buf_clear(&nm->next);
@@ -318,14 +357,14 @@ static void load(struct namer *nm, const char *s)
 		nm->has_failed = true;
 }
 
-const char *name_function(struct namer *nm, const char *demangled, size_t width_cols)
+const char *name_function(struct shortener *nm, const char *demangled, size_t width_cols)
 {
 	load(nm, demangled);
 	shorten(nm, width_cols);
 	return finish(nm, &nm->name, width_cols);
 }
 
-const char *name_text(struct namer *nm, const char *s, size_t width_cols)
+const char *name_text(struct shortener *nm, const char *s, size_t width_cols)
 {
 	load(nm, s);
 	return finish(nm, &nm->name, width_cols);
@@ -337,25 +376,27 @@ static const char *base_name(const char *path)
 	return slash && slash[1] ? slash + 1 : path;
 }
 
-const char *name_frame(struct namer *nm, const struct graph_frame *f, size_t width_cols)
+const char *name_frame(struct shortener *nm, const struct graph_frame *f, size_t width_cols)
 {
 	char offset[FMT_BYTES];
 	switch (f->kind) {
 	case FRAME_NAMED:
-		return name_function(nm, f->name, width_cols);
+		if (*f->name)
+			return name_function(nm, f->name, width_cols);
+		break;
 	case FRAME_ADDRESS:
-		snprintf(offset, sizeof offset, "%s0x%" PRIx64, f->module ? "+" : "", f->pc);
-		load(nm, f->module_path ? base_name(f->module_path) : "");
-		buf_puts(&nm->work, offset);
-		return finish(nm, &nm->name, width_cols);
+		break;
 	case FRAME_SIGNAL:
 		return "[signal]";
 	case FRAME_TRUNCATED:
 		return "[truncated]";
 	case FRAME_NO_STACK:
-		break;
+		return "[no stack]";
 	}
-	return "[no stack]";
+	snprintf(offset, sizeof offset, "%s0x%" PRIx64, f->module ? "+" : "", f->pc);
+	load(nm, f->module_path ? base_name(f->module_path) : "");
+	buf_puts(&nm->work, offset);
+	return finish(nm, &nm->name, width_cols);
 }
 
 /* Below the working directory: relative to it.  Elsewhere the last two components will do. */
@@ -372,9 +413,10 @@ static const char *short_path(const char *path, const char *cwd)
 	return *path == '/' ? start : path;
 }
 
-const char *name_place(struct namer *nm, const struct graph_frame *f, size_t width_cols)
+const char *name_place(struct shortener *nm, const struct graph_frame *f, size_t width_cols,
+		       bool is_brief)
 {
-	if (f->kind != FRAME_NAMED)
+	if (f->kind != FRAME_NAMED || !*f->name)
 		return "";
 	if (!f->file_path) {
 		load(nm, f->module_path ? base_name(f->module_path) : "");
@@ -385,7 +427,7 @@ const char *name_place(struct namer *nm, const struct graph_frame *f, size_t wid
 		snprintf(line, sizeof line, ":%" PRIu32, f->line);
 	load(nm, short_path(f->file_path, nm->cwd));
 	buf_puts(&nm->work, line);
-	if (!fits(nm, width_cols)) {
+	if (is_brief || !fits(nm, width_cols)) {
 		load(nm, base_name(f->file_path));
 		buf_puts(&nm->work, line);
 	}

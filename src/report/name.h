@@ -12,34 +12,36 @@
 #include "src/graph/graph.h"
 
 /* Scratch memory for names.  Zero-initialised plus is_utf8 and cwd is ready. */
-struct namer {
+struct shortener {
 	bool is_utf8;
 	const char *cwd; /* files below it are shown relative to it; may be NULL */
 	struct buf work, next, name, place;
 	bool has_failed; /* memory ran out: what was returned since is cut */
 };
-void namer_release(struct namer *nm);
+void shortener_release(struct shortener *nm);
 
 /*
  * name_function - a demangled name in at most width columns.
  *
  * Parameters and return type go always, and so do std::allocator and its like where they
  * are default arguments.  While the name is too wide: arguments of inner, then of outer
- * templates become "<...>"; then outer namespaces go; then the middle is cut.
- * The result is valid until the next call with the same namer.
+ * templates become "<...>", then vanish; then outer namespaces go; then the middle is cut.
+ * The result is valid until the next call with the same names.
  */
-const char *name_function(struct namer *nm, const char *demangled, size_t width_cols);
+const char *name_function(struct shortener *nm, const char *demangled, size_t width_cols);
 
 /* name_text - any other untrusted text, made safe and cut in the middle. */
-const char *name_text(struct namer *nm, const char *s, size_t width_cols);
+const char *name_text(struct shortener *nm, const char *s, size_t width_cols);
 
 /* name_frame - what to call a frame: its function, module+0xoffset, or a bracketed word. */
-const char *name_frame(struct namer *nm, const struct graph_frame *f, size_t width_cols);
+const char *name_frame(struct shortener *nm, const struct graph_frame *f, size_t width_cols);
 /*
- * name_place - "file.c:12" of a frame, or its module if the line is unknown; "" if the
- * name of the frame says it already.  Valid until the next name_place.
+ * name_place - "src/file.c:12" of a frame, or its module if the file is unknown; "" if the
+ * name of the frame says it already.  Brief, or if it is too wide: without directories.
+ * Valid until the next name_place.
  */
-const char *name_place(struct namer *nm, const struct graph_frame *f, size_t width_cols);
+const char *name_place(struct shortener *nm, const struct graph_frame *f, size_t width_cols,
+		       bool is_brief);
 
 /* name_compare - order of frames by name, file, line, module, address; 0 only if all are equal. */
 int name_compare(const struct graph_frame *a, const struct graph_frame *b);

@@ -9,7 +9,7 @@
 
 struct report {
 	struct text text;
-	struct namer namer;
+	struct shortener names;
 	struct row_maker maker;
 	const struct report_options *options;
 };
@@ -27,7 +27,7 @@ static enum neap_err write_sections(struct report *r, const struct rows *at_peak
 		}
 		if (!code) {
 			text_newline(&r->text);
-			code = section_write(&r->text, &r->namer, r->maker.g, r->options, section,
+			code = section_write(&r->text, &r->names, r->maker.g, r->options, section,
 					     rows, e);
 		}
 		rows_release(&own);
@@ -45,12 +45,12 @@ static enum neap_err write_all(struct report *r, struct err *e)
 	if (code)
 		goto out;
 	struct head_totals totals = head_totals(g, r->maker.cohorts);
-	head_run(&r->text, &r->namer, g);
-	head_warnings(&r->text, &r->namer, g);
+	head_run(&r->text, &r->names, g);
+	head_warnings(&r->text, &r->names, g);
 	text_newline(&r->text);
-	head_figures(&r->text, &r->namer, g, &totals, &by_function);
+	head_figures(&r->text, &r->names, g, &totals, &by_function);
 	text_newline(&r->text);
-	code = chart_write(&r->text, g, e);
+	code = chart_write(&r->text, &r->names, g, e);
 	if (!code)
 		code = write_sections(r, &at_peak, e);
 out:
@@ -67,15 +67,15 @@ enum neap_err report_write(struct graph *g, const struct report_options *options
 			 .width_cols = options->width_cols,
 			 .has_colour = options->has_colour,
 			 .is_utf8 = options->is_utf8},
-		.namer = {.is_utf8 = options->is_utf8, .cwd = graph_profile(g)->run.cwd},
+		.names = {.is_utf8 = options->is_utf8, .cwd = graph_profile(g)->run.cwd},
 		.options = options,
 	};
 	enum neap_err code = row_maker_init(&r.maker, g, e);
 	if (!code)
 		code = write_all(&r, e);
-	if (!code && (r.namer.has_failed || out->has_failed))
+	if (!code && (r.names.has_failed || out->has_failed))
 		code = err_nomem(e, "the report");
 	row_maker_release(&r.maker);
-	namer_release(&r.namer);
+	shortener_release(&r.names);
 	return code;
 }

@@ -42,6 +42,11 @@ struct layout {
 	size_t place_cols; /* where the place begins */
 };
 
+static size_t left_cols(const struct text *t, size_t used_cols)
+{
+	return t->width_cols > used_cols ? t->width_cols - used_cols : 0;
+}
+
 static struct layout make_layout(const struct section *section, const struct rows *rows)
 {
 	char count[FMT_BYTES];
@@ -82,18 +87,20 @@ static void write_numbers(struct text *t, const struct layout *l, enum text_styl
 
 static void write_path_note(struct text *t, const struct layout *l, const struct row *row)
 {
-	char count[FMT_BYTES], share[FMT_BYTES];
+	char count[FMT_BYTES], share[FMT_BYTES], note[128], cut[128];
 	if (row->path_count < 2)
 		return;
+	snprintf(note, sizeof note, "heaviest of %s call paths: %s",
+		 fmt_count(count, sizeof count, row->path_count),
+		 fmt_pct(share, sizeof share, (double)row_value(row->heaviest_sum, l->key),
+			 (double)row_value(row->sum, l->key)));
 	text_spaces(t, l->place_cols);
-	text_printf(t, STYLE_DIM, "heaviest of %s call paths, %s of this",
-		    fmt_count(count, sizeof count, row->path_count),
-		    fmt_pct(share, sizeof share, (double)row_value(row->heaviest_sum, l->key),
-			    (double)row_value(row->sum, l->key)));
+	text_put(t, STYLE_DIM,
+		 fmt_elide(cut, sizeof cut, note, left_cols(t, l->place_cols), t->is_utf8));
 	text_newline(t);
 }
 
-static enum neap_err write_row(struct text *t, struct namer *nm, struct graph *g,
+static enum neap_err write_row(struct text *t, struct shortener *nm, struct graph *g,
 			       const struct report_options *options, const struct layout *l,
 			       const struct row *row, struct err *e)
 {
@@ -136,7 +143,7 @@ static void write_totals(struct text *t, const struct layout *l, const struct ro
 	text_newline(t);
 }
 
-enum neap_err section_write(struct text *t, struct namer *nm, struct graph *g,
+enum neap_err section_write(struct text *t, struct shortener *nm, struct graph *g,
 			    const struct report_options *options, const struct section *section,
 			    const struct rows *rows, struct err *e)
 {

@@ -18,7 +18,7 @@ extern const struct section report_sections[];
 extern const size_t report_section_count;
 
 /* section_write - heading and table of one section. */
-enum neap_err section_write(struct text *t, struct namer *nm, struct graph *g,
+enum neap_err section_write(struct text *t, struct shortener *nm, struct graph *g,
 			    const struct report_options *options, const struct section *section,
 			    const struct rows *rows, struct err *e);
 

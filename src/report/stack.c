@@ -16,19 +16,29 @@
 
 /* ---- one line ------------------------------------------------------------------ */
 
-void stack_frame(struct text *t, struct namer *nm, const struct graph_frame *f,
+/* With directories if there is room for all, else brief and in two fifths of the line. */
+static const char *fitting_place(struct shortener *nm, const struct graph_frame *f, size_t cols)
+{
+	const char *name = name_frame(nm, f, cols);
+	size_t name_cols = fmt_width(name, strlen(name));
+	const char *place = name_place(nm, f, cols, false);
+	if (name_cols + 2 + fmt_width(place, strlen(place)) <= cols)
+		return place;
+	return name_place(nm, f, cols * 2 / 5, true);
+}
+
+void stack_frame(struct text *t, struct shortener *nm, const struct graph_frame *f,
 		 enum text_style style, size_t used_cols, const char *note)
 {
 	char notes[NOTE_BYTES];
 	snprintf(notes, sizeof notes, "%s%s%s", f->is_guessed ? " (guessed)" : "", *note ? " " : "",
 		 note);
-	size_t left_cols = t->width_cols > used_cols ? t->width_cols - used_cols : 0;
+	size_t cols = t->width_cols > used_cols ? t->width_cols - used_cols : 0;
 	size_t note_cols = fmt_width(notes, strlen(notes));
-	left_cols = left_cols > note_cols + NAME_MIN_COLS ? left_cols - note_cols : NAME_MIN_COLS;
-	const char *place = name_place(nm, f, left_cols * 2 / 5);
+	cols = cols > note_cols + NAME_MIN_COLS ? cols - note_cols : NAME_MIN_COLS;
+	const char *place = fitting_place(nm, f, cols);
 	size_t place_cols = fmt_width(place, strlen(place));
-	size_t name_cols = place_cols ? left_cols - place_cols - 2 : left_cols;
-	text_put(t, style, name_frame(nm, f, name_cols));
+	text_put(t, style, name_frame(nm, f, place_cols ? cols - place_cols - 2 : cols));
 	if (place_cols)
 		text_printf(t, STYLE_DIM, "  %s", place);
 	text_put(t, STYLE_DIM, notes);
@@ -103,7 +113,7 @@ static bool collect(struct callers *c, const struct graph *g, node_id leaf_node)
 	return true;
 }
 
-static void write_caller(struct text *t, struct namer *nm, const struct graph *g,
+static void write_caller(struct text *t, struct shortener *nm, const struct graph *g,
 			 const struct caller *c, enum text_glyph glyph, size_t indent_cols,
 			 size_t between_count)
 {
@@ -122,7 +132,7 @@ static void write_caller(struct text *t, struct namer *nm, const struct graph *g
 	text_newline(t);
 }
 
-enum neap_err stack_short(struct text *t, struct namer *nm, const struct graph *g,
+enum neap_err stack_short(struct text *t, struct shortener *nm, const struct graph *g,
 			  node_id leaf_node, size_t indent_cols, struct err *e)
 {
 	struct callers callers = {0};
@@ -144,7 +154,7 @@ enum neap_err stack_short(struct text *t, struct namer *nm, const struct graph *
 
 /* ---- full -------------------------------------------------------------------------- */
 
-static void write_full_frame(struct text *t, struct namer *nm, const struct graph_frame *f,
+static void write_full_frame(struct text *t, struct shortener *nm, const struct graph_frame *f,
 			     bool is_exiting)
 {
 	text_put(t, STYLE_PLAIN,
@@ -164,7 +174,7 @@ static void write_full_frame(struct text *t, struct namer *nm, const struct grap
 		text_put(t, STYLE_DIM, " (exiting)");
 }
 
-void stack_full(struct text *t, struct namer *nm, const struct graph *g, node_id node)
+void stack_full(struct text *t, struct shortener *nm, const struct graph *g, node_id node)
 {
 	const struct profile *p = graph_profile(g);
 	struct graph_walk w = graph_walk_init(g, node);

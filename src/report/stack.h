@@ -10,7 +10,7 @@
 #include "src/report/text.h"
 
 /* stack_frame - name and place of a frame in what is left of the line after `used_cols`. */
-void stack_frame(struct text *t, struct namer *nm, const struct graph_frame *f,
+void stack_frame(struct text *t, struct shortener *nm, const struct graph_frame *f,
 		 enum text_style style, size_t used_cols, const char *note);
 
 /*
@@ -18,10 +18,10 @@ void stack_frame(struct text *t, struct namer *nm, const struct graph_frame *f,
  * wrappers and the code that starts programs and threads are left out, a function
  * that calls itself is shown once.
  */
-enum neap_err stack_short(struct text *t, struct namer *nm, const struct graph *g,
+enum neap_err stack_short(struct text *t, struct shortener *nm, const struct graph *g,
 			  node_id leaf_node, size_t indent_cols, struct err *e);
 
 /* stack_full - every frame from the call of the allocator outwards, nothing shortened. */
-void stack_full(struct text *t, struct namer *nm, const struct graph *g, node_id node);
+void stack_full(struct text *t, struct shortener *nm, const struct graph *g, node_id node);
 
 #endif

@@ -6,6 +6,8 @@ EXTRA_DIST += tests/golden/lib.sh tests/golden/report
 check_PROGRAMS += tests/golden/make_profiles
 tests_golden_make_profiles_SOURCES = \
 	tests/golden/make_profiles.c \
+	tests/golden/profiles.c \
+	tests/golden/profiles.h \
 	tests/unit/build_profile.c \
 	tests/unit/build_profile.h
 tests_golden_make_profiles_LDADD = $(neap_libs)

@@ -23,3 +23,57 @@ EXTRA_DIST += tests/unit/no_criterion.sh
 unit_tests += tests/unit/t_sym
 tests_unit_t_sym_CPPFLAGS = $(unit_cppflags)
 tests_unit_t_sym_LDADD = $(unit_ldadd)
+
+# The index against the nested loops of graph_ref.c, on profiles of build_profile.c.
+unit_tests += tests/unit/t_graph
+tests_unit_t_graph_SOURCES = tests/unit/t_graph.c $(build_profile) $(graph_ref)
+tests_unit_t_graph_CPPFLAGS = $(unit_cppflags)
+tests_unit_t_graph_LDADD = $(unit_ldadd)
+build_profile = tests/unit/build_profile.c tests/unit/build_profile.h
+graph_ref = tests/unit/graph_ref.c tests/unit/graph_ref.h
+
+unit_tests += tests/unit/t_graph_property
+tests_unit_t_graph_property_SOURCES = tests/unit/t_graph_property.c $(build_profile) $(graph_ref)
+tests_unit_t_graph_property_CPPFLAGS = $(unit_cppflags)
+tests_unit_t_graph_property_LDADD = $(unit_ldadd)
+
+unit_tests += tests/unit/t_report
+tests_unit_t_report_SOURCES = tests/unit/t_report.c $(build_profile) \
+	tests/golden/profiles.c tests/golden/profiles.h
+tests_unit_t_report_CPPFLAGS = $(unit_cppflags)
+tests_unit_t_report_LDADD = $(unit_ldadd)
+
+unit_tests += tests/unit/t_report_name
+tests_unit_t_report_name_CPPFLAGS = $(unit_cppflags)
+tests_unit_t_report_name_LDADD = $(unit_ldadd)
+
+unit_tests += tests/unit/t_base_buf
+tests_unit_t_base_buf_CPPFLAGS = $(unit_cppflags)
+tests_unit_t_base_buf_LDADD = $(unit_ldadd)
+
+unit_tests += tests/unit/t_base_fmt
+tests_unit_t_base_fmt_CPPFLAGS = $(unit_cppflags)
+tests_unit_t_base_fmt_LDADD = $(unit_ldadd)
+
+unit_tests += tests/unit/t_base_map
+tests_unit_t_base_map_CPPFLAGS = $(unit_cppflags)
+tests_unit_t_base_map_LDADD = $(unit_ldadd)
+
+unit_tests += tests/unit/t_base_mem
+tests_unit_t_base_mem_CPPFLAGS = $(unit_cppflags)
+tests_unit_t_base_mem_LDADD = $(unit_ldadd)
+
+unit_tests += tests/unit/t_profile
+tests_unit_t_profile_SOURCES = tests/unit/t_profile.c tests/unit/sample_profile.c tests/unit/sample_profile.h
+tests_unit_t_profile_CPPFLAGS = $(unit_cppflags)
+tests_unit_t_profile_LDADD = $(unit_ldadd)
+
+unit_tests += tests/unit/t_profile_check
+tests_unit_t_profile_check_SOURCES = tests/unit/t_profile_check.c tests/unit/sample_profile.c tests/unit/sample_profile.h
+tests_unit_t_profile_check_CPPFLAGS = $(unit_cppflags)
+tests_unit_t_profile_check_LDADD = $(unit_ldadd)
+
+unit_tests += tests/unit/t_profile_hostile
+tests_unit_t_profile_hostile_SOURCES = tests/unit/t_profile_hostile.c tests/unit/sample_profile.c tests/unit/sample_profile.h
+tests_unit_t_profile_hostile_CPPFLAGS = $(unit_cppflags) $(ZSTD_CFLAGS)
+tests_unit_t_profile_hostile_LDADD = $(unit_ldadd) $(ZSTD_LIBS)

@@ -1,0 +1,182 @@
+#include "config.h"
+
+#include "src/report/name.h"
+
+#include "src/base/fmt.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+#define WIDE 1000u
+
+static void assert_name(const char *demangled, size_t width, bool is_utf8, const char *want)
+{
+	struct shortener nm = {.is_utf8 = is_utf8};
+	const char *got = name_function(&nm, demangled, width);
+	cr_assert_str_eq(got, want, "'%s' in %zu columns: '%s', not '%s'", demangled, width, got,
+			 want);
+	cr_assert_not(nm.has_failed);
+	shortener_release(&nm);
+}
+
+Test(report_name, drops_parameters_and_return_types)
+{
+	static const char *const cases[][2] = {
+		{"main", "main"},
+		{"f(int, char const*)", "f"},
+		{"ns::f(int) const", "ns::f"},
+		{"ns::f(void (*)(int)) &&", "ns::f"},
+		{"unsigned long ns::f<int>(int)", "ns::f<int>"},
+		{"char const* f<char>(char)", "f<char>"},
+		{"void (anonymous namespace)::f<int>(int)", "{anon}::f<int>"},
+		{"(anonymous namespace)::f()", "{anon}::f"},
+		{"S::operator()(int) const", "S::operator()"},
+		{"std::function<void (int)>::operator()(int) const",
+		 "std::function<void (int)>::operator()"},
+		{"f(int)::{lambda(int)#1}::operator()(int) const", "f::{lambda#1}::operator()"},
+		{"f()::'lambda'(int)::operator()(int) const", "f::'lambda'::operator()"},
+		{"operator new(unsigned long)", "operator new"},
+		{"operator new[](unsigned long, std::nothrow_t const&)", "operator new[]"},
+		{"S::operator unsigned long() const", "S::operator unsigned long"},
+		{"std::ostream& operator<< <char>(std::ostream&, char)", "operator<< <char>"},
+		{"bool operator< <int>(int, int)", "operator< <int>"},
+		{"S::operator->() const", "S::operator->"},
+		{"f(int) [clone .cold]", "f"},
+		{"f [clone .part.0]", "f"},
+		{"f.isra.0", "f.isra.0"},
+		{"non-virtual thunk to ns::S::f()", "ns::S::f"},
+		{"<alloc::vec::Vec<T> as core::ops::drop::Drop>::drop",
+		 "<alloc::vec::Vec<T> as core::ops::drop::Drop>::drop"},
+		{"core::ops::function::FnOnce::call_once{{vtable.shim}}",
+		 "core::ops::function::FnOnce::call_once{{vtable.shim}}"},
+		{"-[NSString initWith:and:]", "-[NSString initWith:and:]"},
+		{"decltype(auto) f<int>(int)", "f<int>"},
+		{"operators::run(int)", "operators::run"},
+		{"no C++ name", "no C++ name"},
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+		assert_name(cases[i][0], WIDE, true, cases[i][1]);
+}
+
+Test(report_name, shows_strings_and_default_arguments_as_people_write_them)
+{
+	assert_name("g(std::__cxx11::basic_string<char, std::char_traits<char>, "
+		    "std::allocator<char> >)::h",
+		    WIDE, true, "g::h");
+	assert_name("std::vector<std::__cxx11::basic_string<char, std::char_traits<char>, "
+		    "std::allocator<char> >, std::allocator<std::__cxx11::basic_string<char, "
+		    "std::char_traits<char>, std::allocator<char> > > >::push_back(int)",
+		    WIDE, true, "std::vector<std::string>::push_back");
+	assert_name("std::map<int, long, std::less<int>, std::allocator<std::pair<int const, "
+		    "long> > >::clear()",
+		    WIDE, true, "std::map<int, long>::clear");
+}
+
+Test(report_name, gives_up_inner_arguments_first_and_the_own_name_last)
+{
+	const char *name = "outer::inner::Table<Key<A<long> >, Value>::find<int>(int)";
+	assert_name(name, 52, true, "outer::inner::Table<Key<A<long> >, Value>::find<int>");
+	assert_name(name, 51, true, "outer::inner::Table<Key<A<\u2026> >, Value>::find<int>");
+	assert_name(name, 48, true, "outer::inner::Table<Key<\u2026>, Value>::find<int>");
+	assert_name(name, 44, true, "outer::inner::Table<Key<\u2026>, Value>::find<\u2026>");
+	assert_name(name, 33, true, "outer::inner::Table<\u2026>::find<\u2026>");
+	assert_name(name, 30, true, "outer::inner::Table<\u2026>::find");
+	assert_name(name, 27, true, "outer::inner::Table::find");
+	assert_name(name, 24, true, "\u2026::inner::Table::find");
+	assert_name(name, 15, true, "\u2026::Table::find");
+	assert_name(name, 13, true, "\u2026::find");
+	assert_name(name, 24, false, "..::inner::Table::find");
+	assert_name("std::vector<json::value>::insert<json::value>(int)", 35, true,
+		    "std::vector<json::value>::insert<\u2026>");
+	assert_name("<T<U> as Trait>::f", 16, true, "<\u2026>::f");
+	assert_name("<T<U> as Trait>::f", 5, true, "<>::f");
+	assert_name("a_very_long_function_name_of_c", 12, false, "a_v...e_of_c");
+}
+
+Test(report_name, never_takes_more_columns_than_it_has)
+{
+	static const char *const names[] = {
+		"outer::inner::Table<Key<A<B> >, Value>::find<int>(int)",
+		"\xe6\xbc\xa2\xe5\xad\x97\xe6\xbc\xa2\xe5\xad\x97\xe6\xbc\xa2\xe5\xad\x97::f<int>("
+		"int)",
+		"((((((((((((((",
+		"<<<<<<>>>>>>",
+		"::::::::::::::::",
+		"a::b::c::d::e::f::g::h::i::j",
+		"\033[31mred\033[0m\033[31mred\033[0m",
+		"operatoroperatoroperator<<<<<",
+		"lambda(lambda(lambda(lambda(",
+		"f()()()()()()()()()()",
+		"\xff\xff\xff\xff\xff\xff",
+		"[[[[[]]]]](()){}{}<>",
+		"x [clone y] [clone z]",
+		"operator",
+		" ",
+		"a  b  c  d",
+	};
+	struct shortener nm = {0};
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+		for (size_t width = 1; width < 70; width++) {
+			nm.is_utf8 = width % 2;
+			const char *got = name_function(&nm, names[i], width);
+			cr_assert_leq(fmt_width(got, strlen(got)), width, "'%s' in %zu: '%s'",
+				      names[i], width, got);
+			cr_assert_null(strpbrk(got, "\033\n\t"));
+		}
+	}
+	shortener_release(&nm);
+}
+
+Test(report_name, names_frames_without_a_function)
+{
+	struct shortener nm = {.is_utf8 = true};
+	struct graph_frame f = {.kind = FRAME_ADDRESS,
+				.module = 1,
+				.module_path = "/usr/lib/libx.so.1",
+				.pc = 0x12ab};
+	cr_assert_str_eq(name_frame(&nm, &f, 40), "libx.so.1+0x12ab");
+	cr_assert_str_eq(name_place(&nm, &f, 40, false), "");
+	f = (struct graph_frame){.kind = FRAME_ADDRESS, .pc = 0x7f00};
+	cr_assert_str_eq(name_frame(&nm, &f, 40), "0x7f00");
+	f.kind = FRAME_SIGNAL;
+	cr_assert_str_eq(name_frame(&nm, &f, 40), "[signal]");
+	f.kind = FRAME_TRUNCATED;
+	cr_assert_str_eq(name_frame(&nm, &f, 40), "[truncated]");
+	f.kind = FRAME_NO_STACK;
+	cr_assert_str_eq(name_frame(&nm, &f, 40), "[no stack]");
+	shortener_release(&nm);
+}
+
+Test(report_name, says_where_a_frame_is_as_briefly_as_is_clear)
+{
+	struct shortener nm = {.is_utf8 = true, .cwd = "/home/user/demo"};
+	struct graph_frame f = {.kind = FRAME_NAMED,
+				.name = "f",
+				.file_path = "/home/user/demo/src/deep/f.c",
+				.line = 12,
+				.module_path = "/usr/lib/libx.so.1"};
+	cr_assert_str_eq(name_place(&nm, &f, 40, false), "src/deep/f.c:12");
+	cr_assert_str_eq(name_place(&nm, &f, 10, false), "f.c:12");
+	cr_assert_str_eq(name_place(&nm, &f, 40, true), "f.c:12");
+	f.file_path = "/usr/include/c++/12/bits/vector.tcc";
+	cr_assert_str_eq(name_place(&nm, &f, 40, false), "bits/vector.tcc:12");
+	f.file_path = "lib/g.c";
+	f.line = 0;
+	cr_assert_str_eq(name_place(&nm, &f, 40, false), "lib/g.c");
+	f.file_path = NULL;
+	cr_assert_str_eq(name_place(&nm, &f, 40, false), "libx.so.1");
+	shortener_release(&nm);
+}
+
+Test(report_name, orders_frames_by_name_then_place)
+{
+	struct graph_frame a = {.kind = FRAME_NAMED, .name = "a", .file_path = "x", .line = 2};
+	struct graph_frame b = a;
+	cr_assert_eq(name_compare(&a, &b), 0);
+	b.line = 10;
+	cr_assert_lt(name_compare(&a, &b), 0);
+	b.file_path = NULL;
+	cr_assert_gt(name_compare(&a, &b), 0);
+	b.name = "b";
+	cr_assert_lt(name_compare(&a, &b), 0);
+}
