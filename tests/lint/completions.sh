@@ -25,7 +25,7 @@ options_of_fish() {
 	{
 		sed -nE "s/^complete .*__neap_verb_is ([a-z ]*)'.* -l ([a-z-]+) .*/ \1 \2/p" "$folder/neap.fish" |
 			grep " $1 " | sed 's/.* /--/'
-		sed -nE 's/^complete -c neap -l ([a-z-]+) .*/--\1/p' "$folder/neap.fish"
+		sed -nE 's/^complete -c neap -s h -l ([a-z-]+) .*/--\1/p' "$folder/neap.fish"
 	} | sort -u
 }
 

@@ -5,8 +5,8 @@
 _neap_options() {
 	case $1 in
 	record) echo "--output --interval --children --wait-all --quiet --force --help" ;;
-	report) echo "--top --full-stacks --help" ;;
-	info) echo "--json --dump --help" ;;
+	report) echo "--top --full-stacks --color --width --help" ;;
+	info) echo "--json --dump --check --help" ;;
 	*) echo "--help --version" ;;
 	esac
 }
@@ -54,7 +54,11 @@ _neap() {
 		mapfile -t COMPREPLY < <(compgen -W "none all" -- "$cur")
 		return
 		;;
-	--interval | --top) return ;;
+	--color)
+		mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur")
+		return
+		;;
+	--interval | --top | --width | -n) return ;;
 	-o | --output)
 		mapfile -t COMPREPLY < <(compgen -f -- "$cur")
 		return
