@@ -29,7 +29,7 @@ for ((i = 1; i <= count; i++)); do
 	title="moment $i ($us us, seed $seed)"
 	equal "$title: exit status" 137 "$status"
 	judge "$title"
-	truth "$title" --end signaled:9 "$file"
+	truth "$title" --consistent --end signaled:9 "$file"
 done
 
 # Moments while the program starts, by a timer that survives exec.  Before its first

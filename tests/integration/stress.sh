@@ -35,7 +35,7 @@ stress() {
 	truths=$sources/$name.c
 	[ -s "$tmp/out" ] && truths=$tmp/out
 	one_file "$tmp/$name.*.neap" || return 0
-	truth "$name ${words[*]}" --source "$truths" --undropped --end exited:0 "$@" "$file"
+	truth "$name ${words[*]}" --source "$truths" --undropped --consistent --end exited:0 "$@" "$file"
 	check_file "$name ${words[*]}"
 }
 
@@ -75,16 +75,16 @@ fork_storm() {
 	done
 	equal "$name: number of children's profiles" 46 "${#children[@]}"
 	file=$parent
-	truth "$name, parent" --source "$sources/$name.c" --undropped --end exited:0 "$parent"
+	truth "$name, parent" --source "$sources/$name.c" --undropped --consistent --end exited:0 "$parent"
 	check_file "$name, parent"
 	for file in "${children[@]}"; do
 		if "$TRUTH" --expect 'func=before_fork live_blocks=40' "$file" >/dev/null; then
 			grandchildren=$((grandchildren + 1))
-			truth "$name, grandchild" --undropped \
+			truth "$name, grandchild" --undropped --consistent \
 				--expect 'func=in_child allocs=10 bytes=10130 live_blocks=12 live_bytes=12156' \
 				--expect 'func=before_fork allocs=0 bytes=0 live_blocks=40 live_bytes=28520' "$file"
 		else
-			truth "$name, child" --undropped \
+			truth "$name, child" --undropped --consistent \
 				--expect 'func=in_child allocs=10 bytes=10130 live_blocks=6 live_bytes=6078' \
 				--expect 'func=before_fork allocs=0 bytes=0 live_blocks=70 live_bytes=49910' "$file"
 		fi

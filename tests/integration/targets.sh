@@ -43,7 +43,7 @@ target() {
 	equal "$name: nothing printed by neap" "" "$(cat "$tmp/err")"
 	[ "$name" = 18-dlopen-dlclose ] || equal "$name: nothing printed by the target" "" "$(cat "$tmp/out")"
 	one_file "$tmp/$name.*.neap" || return 0
-	truth "$name" --source "$sources/$source" --undropped --end exited:0 "$@" "$file"
+	truth "$name" --source "$sources/$source" --undropped --consistent --end exited:0 "$@" "$file"
 }
 
 target 01-realloc-chain.c
@@ -84,8 +84,8 @@ fork_target() {
 		if "$TRUTH" --forked 1 "$f" >/dev/null 2>&1; then child=$f; else parent=$f; fi
 	done
 	equal "$name: number of profiles" 2 "$(find "$tmp" -name '*.neap' | wc -l)"
-	truth "$name, parent" --source "$sources/$name.c" --undropped --end exited:0 --forked 0 "$parent"
-	truth "$name, child" --undropped \
+	truth "$name, parent" --source "$sources/$name.c" --undropped --consistent --end exited:0 --forked 0 "$parent"
+	truth "$name, child" --undropped --consistent \
 		--expect 'func=child_alloc allocs=50 bytes=65050 live_blocks=50 live_bytes=65050' \
 		--expect 'func=before_fork allocs=0 bytes=0 live_blocks=60 live_bytes=72060' \
 		--expect 'func=parent_after allocs=0 bytes=0 live_blocks=0 live_bytes=0' \
@@ -108,17 +108,17 @@ exec_target() {
 	for file in "$tmp"/*.neap; do
 		if "$TRUTH" --expect 'func=in_child allocs=20' "$file" >/dev/null; then
 			children=$((children + 1))
-			truth "$name, child" --undropped --forked 0 \
+			truth "$name, child" --undropped --consistent --forked 0 \
 				--expect 'func=in_child allocs=20 bytes=2140 live_blocks=5 live_bytes=535' \
 				--expect 'func=in_first allocs=0 live_blocks=0' "$file"
 		elif "$TRUTH" --expect 'func=in_last allocs=10' "$file" >/dev/null; then
 			lasts=$((lasts + 1))
-			truth "$name, last" --undropped --end exited:0 \
+			truth "$name, last" --undropped --consistent --end exited:0 \
 				--expect 'func=in_last allocs=10 bytes=1090 live_blocks=10 live_bytes=1090' \
 				--expect 'func=in_first allocs=0 live_blocks=0' "$file"
 		else
 			firsts=$((firsts + 1))
-			truth "$name, first" --undropped --end exec \
+			truth "$name, first" --undropped --consistent --end exec \
 				--expect 'func=in_first allocs=40 bytes=4120 live_blocks=40 live_bytes=4120' \
 				--expect 'func=between allocs=7 bytes=791 live_blocks=0' "$file"
 		fi
@@ -136,7 +136,7 @@ death() {
 	equal "$name $way: exit status" "$want" "$status"
 	equal "$name $way: nothing printed by the target" "" "$(cat "$tmp/out")"
 	one_file "$tmp/$name.*.neap" || return 0
-	truth "$name $way" --source "$sources/$name.c" --undropped --end "$end" "$file"
+	truth "$name $way" --source "$sources/$name.c" --undropped --consistent --end "$end" "$file"
 	if [ "$way" = return ] || [ "$way" = kill ]; then
 		"$NEAP" info --check "$file" >"$tmp/out" 2>&1 || bad "$name $way: info --check" "$(cat "$tmp/out")"
 	fi

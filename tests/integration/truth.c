@@ -19,6 +19,7 @@
  *   --end KIND          exited:N, signaled:N or exec
  *   --forked 0|1        whether it is the profile of a forked child
  *   --undropped         nothing was dropped, no stack was cut
+ *   --consistent        what profile_check finds wrong: nothing
  *   --totals            print the totals, in the words of rawsum
  *   --functions         print the numbers of every function
  */
@@ -280,6 +281,19 @@ static void check_undropped(struct checks *s)
 	result(s, is_ok, title);
 }
 
+static void check_consistent(struct checks *s)
+{
+	struct buf findings = {0};
+	size_t count = profile_check(s->truth.profile, &findings);
+	if (count)
+		printf("not ok - counters agree with each other: %zu findings\n%s", count,
+		       findings.data);
+	else
+		printf("ok - counters agree with each other\n");
+	s->failed_count += count != 0;
+	buf_release(&findings);
+}
+
 /* ---- output ------------------------------------------------------------------------ */
 
 static void print_totals(const struct truth *t)
@@ -317,6 +331,8 @@ static bool run_plain(struct checks *s, const char *name)
 {
 	if (!strcmp(name, "--undropped"))
 		check_undropped(s);
+	else if (!strcmp(name, "--consistent"))
+		check_consistent(s);
 	else if (!strcmp(name, "--totals"))
 		print_totals(&s->truth);
 	else if (!strcmp(name, "--functions"))
