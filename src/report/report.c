@@ -22,7 +22,8 @@ static enum neap_err write_sections(struct report *r, const struct rows *at_peak
 		struct rows own = {0};
 		const struct rows *rows = at_peak;
 		if (section->pop != POP_PEAK || section->key != ROW_BYTES) {
-			code = rows_build(&r->maker, section->pop, section->key, &own, e);
+			code = rows_build(&r->maker, section->pop, section->key,
+					  r->options->top_count, &own, e);
 			rows = &own;
 		}
 		if (!code) {
@@ -39,7 +40,8 @@ static enum neap_err write_all(struct report *r, struct err *e)
 {
 	struct graph *g = r->maker.g;
 	struct rows at_peak = {0}, by_function = {0};
-	enum neap_err code = rows_build(&r->maker, POP_PEAK, ROW_BYTES, &at_peak, e);
+	enum neap_err code =
+		rows_build(&r->maker, POP_PEAK, ROW_BYTES, r->options->top_count, &at_peak, e);
 	if (!code)
 		code = rows_by_function(g, &at_peak, ROW_BYTES, &by_function, e);
 	if (code)

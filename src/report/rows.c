@@ -6,6 +6,7 @@
 #include "src/base/map.h"
 #include "src/base/mem.h"
 #include "src/report/name.h"
+#include "src/report/paths.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -54,8 +55,7 @@ static int64_t other_value(struct graph_sum sum, enum row_key key)
 	return key == ROW_BYTES ? sum.blocks : sum.bytes;
 }
 
-/* Is a ahead of b: by the key, then by the other number? */
-static int compare_sums(struct graph_sum a, struct graph_sum b, enum row_key key)
+int row_compare_sums(struct graph_sum a, struct graph_sum b, enum row_key key)
 {
 	int64_t a_value = row_value(a, key), b_value = row_value(b, key);
 	if (a_value != b_value)
@@ -74,7 +74,7 @@ static int compare_rows(const void *left, const void *right, void *context)
 {
 	const struct order *order = context;
 	const struct row *a = left, *b = right;
-	int result = compare_sums(a->sum, b->sum, order->key);
+	int result = row_compare_sums(a->sum, b->sum, order->key);
 	if (result)
 		return result;
 	struct graph_frame a_frame = graph_entry(order->g, a->entry);
@@ -90,19 +90,7 @@ static void rank(const struct graph *g, enum row_key key, struct rows *r)
 		qsort_r(r->rows, r->count, sizeof *r->rows, compare_rows, &order);
 }
 
-static void add_leaf(struct row *row, node_id n, struct graph_sum sum, enum row_key key)
-{
-	bool is_heavier = !row->path_count || compare_sums(sum, row->heaviest_sum, key) < 0;
-	if (is_heavier) {
-		row->heaviest = n;
-		row->heaviest_sum = sum;
-	}
-	row->path_count++;
-	row->sum.blocks += sum.blocks;
-	row->sum.bytes += sum.bytes;
-}
-
-static void gather(const struct row_maker *m, enum row_key key, struct row *by_group)
+static void gather(const struct row_maker *m, struct row *by_group)
 {
 	const struct profile *p = graph_profile(m->g);
 	for (node_id n = 0; n < p->node_count; n++) {
@@ -110,34 +98,18 @@ static void gather(const struct row_maker *m, enum row_key key, struct row *by_g
 		if (!sum.blocks && !sum.bytes)
 			continue;
 		entry_id entry = graph_leaf_entry(m->g, n);
-		add_leaf(&by_group[graph_group_of(m->places, entry)], n, sum, key);
-	}
-}
-
-/* A leaf may have reached the allocator through several wrappers: keep the busiest way. */
-static void find_inner(const struct row_maker *m, enum row_key key, struct row *by_group)
-{
-	const struct profile *p = graph_profile(m->g);
-	for (node_id n = 0; n < p->node_count; n++) {
-		struct graph_sum sum = m->self[n];
-		if (!sum.blocks && !sum.bytes)
-			continue;
-		node_id leaf = graph_leaf_node(m->g, n);
-		entry_id entry = graph_leaf_entry(m->g, leaf);
 		struct row *row = &by_group[graph_group_of(m->places, entry)];
-		if (row->heaviest == leaf &&
-		    (!row->inner || compare_sums(sum, row->inner_sum, key) < 0)) {
-			row->inner = n;
-			row->inner_sum = sum;
-		}
+		if (!row->path_count++)
+			row->entry = entry;
+		row->sum.blocks += sum.blocks;
+		row->sum.bytes += sum.bytes;
 	}
 }
 
 enum neap_err rows_build(struct row_maker *m, enum graph_pop pop, enum row_key key,
-			 struct rows *out, struct err *e)
+			 size_t top_count, struct rows *out, struct err *e)
 {
 	*out = (struct rows){0};
-	const struct profile *p = graph_profile(m->g);
 	size_t group_count = graph_group_count(m->places);
 	struct row *rows = mem_zarray(group_count, sizeof *rows);
 	if (!rows)
@@ -145,26 +117,19 @@ enum neap_err rows_build(struct row_maker *m, enum graph_pop pop, enum row_key k
 	graph_pop_cohorts(m->g, pop, graph_whole_run(m->g), m->cohorts);
 	graph_sum_nodes(m->g, m->cohorts, m->self);
 	graph_sum_leaves(m->g, m->self, m->leaves);
-	gather(m, key, rows);
-	find_inner(m, key, rows);
-	for (uint32_t group = 0; group < group_count; group++) {
-		struct row row = rows[group];
-		if (!row.path_count)
-			continue;
-		row.entry = graph_leaf_entry(m->g, row.heaviest);
-		rows[out->count++] = row;
+	gather(m, rows);
+	for (size_t group = 0; group < group_count; group++) {
+		if (rows[group].path_count)
+			rows[out->count++] = rows[group];
 	}
 	out->rows = rows;
-	out->total = graph_add_up(m->cohorts, p->cohort_count);
+	out->total = graph_add_up(m->cohorts, graph_profile(m->g)->cohort_count);
 	rank(m->g, key, out);
-	return NEAP_OK;
-}
-
-/* Functions have ids; an address without a function stands for itself. */
-static uint64_t function_key(const struct graph *g, entry_id entry)
-{
-	struct graph_frame f = graph_entry(g, entry);
-	return f.func ? f.func : (1ull << 32 | entry);
+	enum neap_err code =
+		paths_choose(m, key, rows, top_count < out->count ? top_count : out->count, e);
+	if (code)
+		rows_release(out);
+	return code;
 }
 
 enum neap_err rows_by_function(const struct graph *g, const struct rows *places, enum row_key key,
@@ -175,7 +140,7 @@ enum neap_err rows_by_function(const struct graph *g, const struct rows *places,
 	out->rows = mem_zarray(places->count, sizeof *out->rows);
 	bool is_complete = out->rows != NULL;
 	for (size_t i = 0; is_complete && i < places->count; i++) {
-		uint64_t function = function_key(g, places->rows[i].entry);
+		uint64_t function = caller_key(g, places->rows[i].entry);
 		uint32_t at = map_find(&seen, function);
 		if (at == MAP_ABSENT) {
 			at = (uint32_t)out->count++;

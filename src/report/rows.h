@@ -10,6 +10,7 @@
 
 #include "src/base/err.h"
 #include "src/graph/graph.h"
+#include "src/report/callers.h"
 
 enum row_key {
 	ROW_BYTES,
@@ -19,11 +20,12 @@ enum row_key {
 struct row {
 	entry_id entry; /* the place */
 	struct graph_sum sum;
-	node_id heaviest; /* leaf node of the call path that holds most, by the key */
-	struct graph_sum heaviest_sum;
-	node_id inner; /* below it, through allocation wrappers: the node that holds most */
-	struct graph_sum inner_sum;
 	uint32_t path_count; /* call paths (leaf nodes) that hold anything */
+	/* Of the first rows only, see paths.h: */
+	node_id path;  /* leaf node of the call path to show */
+	node_id inner; /* below path, through wrappers: where the allocator was called */
+	struct graph_sum
+		through[CALLERS_NEAREST]; /* of sum: through caller 1, 1 and 2, all three */
 };
 
 /* Owned by the caller; zero-initialised is empty. */
@@ -45,14 +47,17 @@ void row_maker_release(struct row_maker *m);
 
 /*
  * rows_build - the places of a population over the whole run.
+ *   top_count  rows that need a call path
  * Places that hold neither blocks nor bytes are left out; the rows add up to total.
  * Fails: ERR_NOMEM; *out is then empty.
  */
 enum neap_err rows_build(struct row_maker *m, enum graph_pop pop, enum row_key key,
-			 struct rows *out, struct err *e);
+			 size_t top_count, struct rows *out, struct err *e);
 
 /* row_value - the number that a key sorts by. */
 int64_t row_value(struct graph_sum sum, enum row_key key);
+/* row_compare_sums - negative if a comes first: by the key, then by the other number. */
+int row_compare_sums(struct graph_sum a, struct graph_sum b, enum row_key key);
 
 /*
  * rows_by_function - the same blocks by function only: sums and entry are meaningful,

@@ -42,11 +42,6 @@ struct layout {
 	size_t place_cols; /* where the place begins */
 };
 
-static size_t left_cols(const struct text *t, size_t used_cols)
-{
-	return t->width_cols > used_cols ? t->width_cols - used_cols : 0;
-}
-
 static struct layout make_layout(const struct section *section, const struct rows *rows)
 {
 	char count[FMT_BYTES];
@@ -87,16 +82,11 @@ static void write_numbers(struct text *t, const struct layout *l, enum text_styl
 
 static void write_path_note(struct text *t, const struct layout *l, const struct row *row)
 {
-	char count[FMT_BYTES], share[FMT_BYTES], note[128], cut[128];
+	char count[FMT_BYTES];
 	if (row->path_count < 2)
 		return;
-	snprintf(note, sizeof note, "heaviest of %s call paths: %s",
-		 fmt_count(count, sizeof count, row->path_count),
-		 fmt_pct(share, sizeof share, (double)row_value(row->heaviest_sum, l->key),
-			 (double)row_value(row->sum, l->key)));
 	text_spaces(t, l->place_cols);
-	text_put(t, STYLE_DIM,
-		 fmt_elide(cut, sizeof cut, note, left_cols(t, l->place_cols), t->is_utf8));
+	text_printf(t, STYLE_DIM, "%s call paths", fmt_count(count, sizeof count, row->path_count));
 	text_newline(t);
 }
 
@@ -108,12 +98,12 @@ static enum neap_err write_row(struct text *t, struct shortener *nm, struct grap
 	enum neap_err code = NEAP_OK;
 	write_numbers(t, l, STYLE_PLAIN, row->sum);
 	stack_frame(t, nm, &leaf, STYLE_STRONG, l->place_cols,
-		    graph_is_exiting(g, row->heaviest) ? "(exiting)" : "");
+		    graph_is_exiting(g, row->path) ? "(exiting)" : "");
 	text_newline(t);
 	if (options->has_full_stacks)
 		stack_full(t, nm, g, row->inner);
 	else
-		code = stack_short(t, nm, g, row->heaviest, l->place_cols, e);
+		code = stack_short(t, nm, g, row, l->key, l->place_cols, e);
 	write_path_note(t, l, row);
 	return code;
 }

@@ -5,12 +5,12 @@
 
 #include "src/base/fmt.h"
 #include "src/base/mem.h"
+#include "src/report/callers.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#define NEAREST_COUNT 3u /* callers shown before the outermost */
 #define NAME_MIN_COLS 16u
 #define NOTE_BYTES    96u
 
@@ -31,7 +31,7 @@ void stack_frame(struct text *t, struct shortener *nm, const struct graph_frame 
 		 enum text_style style, size_t used_cols, const char *note)
 {
 	char notes[NOTE_BYTES];
-	snprintf(notes, sizeof notes, "%s%s%s", f->is_guessed ? " (guessed)" : "", *note ? " " : "",
+	snprintf(notes, sizeof notes, "%s%s%s", f->is_guessed ? " (guessed)" : "", *note ? "  " : "",
 		 note);
 	size_t cols = t->width_cols > used_cols ? t->width_cols - used_cols : 0;
 	size_t note_cols = fmt_width(notes, strlen(notes));
@@ -45,11 +45,6 @@ void stack_frame(struct text *t, struct shortener *nm, const struct graph_frame 
 }
 
 /* ---- short ------------------------------------------------------------------------ */
-
-struct caller {
-	entry_id entry;
-	uint32_t times; /* entries in a row of the same function */
-};
 
 struct callers {
 	struct caller *items;
@@ -78,31 +73,14 @@ static bool is_startup(const struct graph_frame *f)
 	return f->name && !strncmp(f->name, "__libc_start_main@", 18);
 }
 
-static bool add_caller(struct callers *c, const struct graph *g, const struct graph_frame *f)
-{
-	if (c->count) {
-		struct caller *last = &c->items[c->count - 1];
-		if (f->func && graph_entry(g, last->entry).func == f->func) {
-			last->times++;
-			return true;
-		}
-	}
-	if (!vec_reserve((void **)&c->items, &c->cap, c->count + 1, sizeof *c->items))
-		return false;
-	c->items[c->count++] = (struct caller){.entry = f->entry, .times = 1};
-	return true;
-}
-
 /* The leaf comes first, so that recursion of the leaf itself is seen. */
 static bool collect(struct callers *c, const struct graph *g, node_id leaf_node)
 {
-	struct graph_walk w = graph_walk_leaf(g, leaf_node);
-	for (entry_id entry; (entry = graph_walk_next(&w)) != ENTRY_NONE;) {
-		struct graph_frame f = graph_entry(g, entry);
-		if (c->count && f.is_wrapper)
-			continue;
-		if (!add_caller(c, g, &f))
+	struct caller_walk w = caller_walk_init(g, leaf_node);
+	for (struct caller next; caller_walk_next(&w, &next);) {
+		if (!vec_reserve((void **)&c->items, &c->cap, c->count + 1, sizeof *c->items))
 			return false;
+		c->items[c->count++] = next;
 	}
 	while (c->count > 1) {
 		struct graph_frame f = graph_entry(g, c->items[c->count - 1].entry);
@@ -113,18 +91,28 @@ static bool collect(struct callers *c, const struct graph *g, node_id leaf_node)
 	return true;
 }
 
+/* "x7 61.2 % (5 between)": whatever of it there is to say. */
+static const char *make_note(const struct text *t, char note[NOTE_BYTES], uint32_t times,
+			     const char *share, size_t between_count)
+{
+	char count[FMT_BYTES];
+	size_t at = 0;
+	note[0] = '\0';
+	if (times > 1)
+		at += (size_t)snprintf(note, NOTE_BYTES, "%s%s", text_glyph(t, GLYPH_TIMES),
+				       fmt_count(count, sizeof count, times));
+	if (*share)
+		at += (size_t)snprintf(note + at, NOTE_BYTES - at, "%s%s", at ? " " : "", share);
+	if (between_count)
+		snprintf(note + at, NOTE_BYTES - at, "%s(%s between)", at ? " " : "",
+			 fmt_count(count, sizeof count, (int64_t)between_count));
+	return note;
+}
+
 static void write_caller(struct text *t, struct shortener *nm, const struct graph *g,
 			 const struct caller *c, enum text_glyph glyph, size_t indent_cols,
-			 size_t between_count)
+			 const char *note)
 {
-	char note[NOTE_BYTES] = "", count[FMT_BYTES];
-	size_t at = 0;
-	if (c->times > 1)
-		at = (size_t)snprintf(note, sizeof note, "%s%s", text_glyph(t, GLYPH_TIMES),
-				      fmt_count(count, sizeof count, c->times));
-	if (between_count)
-		snprintf(note + at, sizeof note - at, "%s(%s between)", at ? " " : "",
-			 fmt_count(count, sizeof count, (int64_t)between_count));
 	struct graph_frame f = graph_entry(g, c->entry);
 	text_spaces(t, indent_cols);
 	text_printf(t, STYLE_DIM, "%s ", text_glyph(t, glyph));
@@ -132,22 +120,40 @@ static void write_caller(struct text *t, struct shortener *nm, const struct grap
 	text_newline(t);
 }
 
+/* Share of the row that comes through its first n callers; "" if no less than through n - 1. */
+static const char *share_through(const struct row *row, enum row_key key, size_t n, char *dst,
+				 size_t cap)
+{
+	dst[0] = '\0';
+	if (n > CALLERS_NEAREST)
+		return dst;
+	int64_t all = row_value(row->sum, key), now = row_value(row->through[n - 1], key);
+	int64_t before = n > 1 ? row_value(row->through[n - 2], key) : all;
+	return now == before ? dst : fmt_pct(dst, cap, (double)now, (double)all);
+}
+
 enum neap_err stack_short(struct text *t, struct shortener *nm, const struct graph *g,
-			  node_id leaf_node, size_t indent_cols, struct err *e)
+			  const struct row *row, enum row_key key, size_t indent_cols,
+			  struct err *e)
 {
 	struct callers callers = {0};
-	if (!collect(&callers, g, leaf_node)) {
+	char note[NOTE_BYTES], share[FMT_BYTES];
+	if (!collect(&callers, g, row->path)) {
 		mem_free(callers.items);
 		return err_nomem(e, "a call path");
 	}
 	size_t count = callers.count;
 	/* Leaving out a single frame would not save a line. */
-	size_t shown = count <= NEAREST_COUNT + 2 ? count : NEAREST_COUNT + 1;
-	for (size_t i = 1; i < shown; i++)
-		write_caller(t, nm, g, &callers.items[i], GLYPH_CALLER, indent_cols, 0);
+	size_t shown = count <= CALLERS_NEAREST + 2 ? count : CALLERS_NEAREST + 1;
+	for (size_t i = 1; i < shown; i++) {
+		share_through(row, key, i, share, sizeof share);
+		write_caller(t, nm, g, &callers.items[i], GLYPH_CALLER, indent_cols,
+			     make_note(t, note, callers.items[i].times, share, 0));
+	}
 	if (shown < count)
-		write_caller(t, nm, g, &callers.items[count - 1], GLYPH_SKIP, indent_cols,
-			     count - 1 - shown);
+		write_caller(
+			t, nm, g, &callers.items[count - 1], GLYPH_SKIP, indent_cols,
+			make_note(t, note, callers.items[count - 1].times, "", count - 1 - shown));
 	mem_free(callers.items);
 	return NEAP_OK;
 }

@@ -7,6 +7,7 @@
 #include "src/base/err.h"
 #include "src/graph/graph.h"
 #include "src/report/name.h"
+#include "src/report/rows.h"
 #include "src/report/text.h"
 
 /* stack_frame - name and place of a frame in what is left of the line after `used_cols`. */
@@ -14,12 +15,14 @@ void stack_frame(struct text *t, struct shortener *nm, const struct graph_frame 
 		 enum text_style style, size_t used_cols, const char *note);
 
 /*
- * stack_short - the callers of a leaf: the nearest few, then the outermost.  Allocation
+ * stack_short - the callers of a row's place: the nearest few, then the outermost.  Allocation
  * wrappers and the code that starts programs and threads are left out, a function
- * that calls itself is shown once.
+ * that calls itself is shown once.  A percentage says how much of the row came this way,
+ * where that is not what the line above says.
  */
 enum neap_err stack_short(struct text *t, struct shortener *nm, const struct graph *g,
-			  node_id leaf_node, size_t indent_cols, struct err *e);
+			  const struct row *row, enum row_key key, size_t indent_cols,
+			  struct err *e);
 
 /* stack_full - every frame from the call of the allocator outwards, nothing shortened. */
 void stack_full(struct text *t, struct shortener *nm, const struct graph *g, node_id node);

@@ -63,8 +63,9 @@ Test(report, rows_add_up_to_the_population_and_are_in_order)
 		cr_assert_eq(row_maker_init(&maker, f.g, &e), NEAP_OK);
 		for (int pop = 0; pop < POP_COUNT; pop++) {
 			struct rows rows, functions;
-			cr_assert_eq(rows_build(&maker, (enum graph_pop)pop, ROW_BYTES, &rows, &e),
-				     NEAP_OK);
+			cr_assert_eq(
+				rows_build(&maker, (enum graph_pop)pop, ROW_BYTES, 3, &rows, &e),
+				NEAP_OK);
 			cr_assert_eq(rows_by_function(f.g, &rows, ROW_BYTES, &functions, &e),
 				     NEAP_OK);
 			int64_t bytes = 0, blocks = 0, function_bytes = 0;
@@ -88,7 +89,7 @@ Test(report, rows_add_up_to_the_population_and_are_in_order)
 	}
 }
 
-Test(report, counts_call_paths_and_shows_the_heaviest)
+Test(report, counts_call_paths_and_shows_the_heaviest_callers)
 {
 	struct build *b = build_new(NULL, NULL);
 	node_id top = build_call(b, PROFILE_NODE_ROOT, "main", "/s/m.c", 1);
@@ -107,10 +108,48 @@ Test(report, counts_call_paths_and_shows_the_heaviest)
 	const struct report_options options = {.width_cols = 80, .top_count = 10};
 	struct buf out = report_of(&f, &options);
 	assert_shows(&out, "leaf  s/l.c:9");
-	assert_shows(&out, "< caller3  ");
-	assert_shows(&out, "heaviest of 5 call paths: 60.0 %");
+	assert_shows(&out, "< caller3  s/c.c:3  60.0 %");
+	assert_shows(&out, "5 call paths");
 	cr_assert_null(strstr(out.data, "caller0"));
 	buf_release(&out);
+	fixture_release(&f);
+}
+
+/*
+ * One path of 5 blocks through lone; nine of 2 through busy, from different callers: what
+ * helps is to see busy, though no path through it is the heaviest.
+ */
+Test(report, prefers_the_caller_that_most_comes_through_to_the_heaviest_path)
+{
+	struct build *b = build_new(NULL, NULL);
+	node_id top = build_call(b, PROFILE_NODE_ROOT, "main", "/s/m.c", 1);
+	build_snapshot(b, BUILD_MS);
+	node_id lone = build_call(b, build_call(b, top, "lone", "/s/c.c", 1), "leaf", "/s/l.c", 9);
+	build_alloc(b, lone, 10, 1, 5);
+	for (unsigned i = 0; i < 9; i++) {
+		char caller[16];
+		snprintf(caller, sizeof caller, "caller%u", i);
+		node_id busy =
+			build_call(b, build_call(b, top, caller, "/s/c.c", 7), "busy", "/s/b.c", i);
+		build_alloc(b, build_call(b, busy, "leaf", "/s/l.c", 9), 10, 1, 2);
+	}
+	build_end_snapshot(b);
+	struct fixture f = {.p = build_read(b)};
+	struct err e = {0};
+	cr_assert_eq(graph_build(f.p, NULL, &f.g, &e), NEAP_OK);
+	struct row_maker maker;
+	struct rows rows;
+	cr_assert_eq(row_maker_init(&maker, f.g, &e), NEAP_OK);
+	cr_assert_eq(rows_build(&maker, POP_LEAKED, ROW_BLOCKS, 1, &rows, &e), NEAP_OK);
+	cr_assert_eq(rows.count, 1);
+	cr_assert_eq(rows.rows[0].path_count, 10);
+	cr_assert_eq(rows.rows[0].through[0].blocks, 18);
+	cr_assert_eq(rows.rows[0].through[1].blocks, 2);
+	cr_assert_eq(rows.rows[0].through[2].blocks, 2);
+	cr_assert_neq(rows.rows[0].path, lone);
+	cr_assert_eq(rows.rows[0].inner, rows.rows[0].path);
+	rows_release(&rows);
+	row_maker_release(&maker);
 	fixture_release(&f);
 }
 
