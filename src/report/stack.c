@@ -31,8 +31,8 @@ void stack_frame(struct text *t, struct shortener *nm, const struct graph_frame 
 		 enum text_style style, size_t used_cols, const char *note)
 {
 	char notes[NOTE_BYTES];
-	snprintf(notes, sizeof notes, "%s%s%s", f->is_guessed ? " (guessed)" : "", *note ? "  " : "",
-		 note);
+	snprintf(notes, sizeof notes, "%s%s%s", f->is_guessed ? " (guessed)" : "",
+		 *note ? "  " : "", note);
 	size_t cols = t->width_cols > used_cols ? t->width_cols - used_cols : 0;
 	size_t note_cols = fmt_width(notes, strlen(notes));
 	cols = cols > note_cols + NAME_MIN_COLS ? cols - note_cols : NAME_MIN_COLS;
