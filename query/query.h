@@ -1,0 +1,40 @@
+/*
+ * Running queries: resolve names, types and instants against profiles, plan, execute.
+ */
+#ifndef NEAP_QUERY_QUERY_H
+#define NEAP_QUERY_QUERY_H
+
+#include "query/parse.h"
+#include "query/result.h"
+
+/* Profiles a query may name: opened once, shared by the queries of a session. */
+struct query_session;
+
+struct query_options {
+	bool is_strict; /* an exact name that matches nothing is an error; so is a lossy profile */
+	bool (*is_cancelled)(void *arg); /* polled in long work; may be NULL */
+	void *arg;
+	uint64_t cursor_ns; /* instant of the time word `cursor`; UINT64_MAX: it is an error */
+};
+
+enum neap_err query_session_new(const struct query_options *o, struct query_session **out,
+				struct err *e);
+void query_session_free(struct query_session *s);
+/* Add a file; the first is what queries mean, the second what `diff` compares it with. */
+enum neap_err query_session_open(struct query_session *s, const char *path, struct err *e);
+
+/*
+ * query_run - run one query of a script (lets before it apply).
+ *   statement_idx  of a statement that is a query
+ * Fails: with *error filled (codes of QUERY's exit status follow from error->code:
+ *        ERR_USAGE 2, ERR_IO/ERR_FORMAT 3).  *out is then NULL.
+ */
+enum neap_err query_run(struct query_session *s, const struct ast_script *script,
+			size_t statement_idx, struct query_result **out, struct query_error *error);
+void query_result_free(struct query_result *r);
+
+/* query_explain - the canonical query, then each step of the plan with rows and bytes after it. */
+enum neap_err query_explain(struct query_session *s, const struct ast_script *script,
+			    size_t statement_idx, struct buf *out, struct query_error *error);
+
+#endif

@@ -1,0 +1,80 @@
+/*
+ * What a query yields: columns and rows, before any formatting.
+ *
+ * One shape for all views.  Tables have rows of depth 0; trees have rows in preorder with
+ * depth and parent; `stacks` has one row per stack whose frames are listed.  Renderers
+ * (src/report) need nothing but this and, for names, the graph.
+ */
+#ifndef NEAP_QUERY_RESULT_H
+#define NEAP_QUERY_RESULT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "query/ast.h"
+
+enum result_type {
+	RESULT_TEXT,   /* text */
+	RESULT_BYTES,  /* value, signed */
+	RESULT_COUNT,  /* value, signed */
+	RESULT_NUMBER, /* value, a plain number: line, tid, address */
+	RESULT_NS,     /* value */
+	RESULT_RATIO,  /* number, 0.25 = 25 % */
+	RESULT_RATE,   /* number, bytes per second */
+};
+
+struct result_column {
+	const char *word; /* as in the language: "total", "func"; heading in machine formats */
+	enum result_type type;
+	bool is_key;
+	bool is_hidden; /* computed for sorting or conditions only */
+};
+
+struct result_cell {
+	const char *text; /* RESULT_TEXT; not to be trusted: from the profile */
+	int64_t value;
+	double number;
+	bool is_unknown; /* prints as "[unknown]" or an empty or null cell */
+};
+
+enum result_row_kind {
+	ROW_PLAIN,
+	ROW_OTHER, /* the rows cut by top, limit or min, added up; `count` says how many */
+};
+
+struct result_row {
+	enum result_row_kind kind;
+	uint32_t depth, parent; /* index of the parent row; UINT32_MAX at depth 0 */
+	uint32_t count;         /* ROW_OTHER: rows in it */
+	uint64_t time_ns;       /* views over time */
+	const entry_id *frames; /* `stacks`, `folded`: outermost first */
+	uint32_t frame_count;
+};
+
+struct query_result {
+	enum ast_view view;
+	enum ast_format format;
+	const char *to_file;    /* NULL: standard output */
+	bool is_signed;         /* diff, growth */
+	const char *canonical;  /* the query */
+	const char *population; /* "live at 12.00 s (snapshot 400 of 1000)": instants really used */
+
+	struct result_column *columns;
+	size_t column_count;
+	struct result_row *rows;
+	struct result_cell *cells; /* row-major: [row_count * column_count] */
+	size_t row_count;
+	struct result_cell *totals; /* [column_count]: the total line */
+
+	const char **notes; /* warnings and notes, one line each */
+	size_t note_count;
+
+	bool has_assertion, assertion_holds;
+	const char *assertion_text; /* the condition or its message */
+
+	struct graph *graph; /* for names of frames; NULL in a diff of two files with only keys */
+	struct arena arena;  /* owns everything but the graph */
+};
+
+#endif
