@@ -154,7 +154,8 @@ void record_ui_end(struct record_ui *ui, const struct record_result *r)
 		return;
 	const struct record_file *first = first_file(r);
 	safe(path, sizeof path, first->path);
-	print_totals(first);
+	if (!first->is_incomplete)
+		print_totals(first);
 	fprintf(stderr, "neap: wrote %s (%s%s); look further with: neap report %s\n", path,
 		fmt_bytes(bytes, sizeof bytes, (int64_t)first->file_bytes),
 		first->is_incomplete ? ", incomplete" : "", path);

@@ -166,6 +166,14 @@ static enum neap_err meet_process(struct recorder *r, struct hello *h, bool is_e
 	return err;
 }
 
+static void read_exe(struct recorder *r, char *dst, size_t cap)
+{
+	char path[64];
+	snprintf(path, sizeof path, "/proc/%d/exe", (int)r->child.pid);
+	ssize_t n = readlink(path, dst, cap - 1);
+	dst[n > 0 ? n : 0] = '\0';
+}
+
 static void greet(struct recorder *r, struct hello *h, uint64_t now)
 {
 	struct process *p;
@@ -184,8 +192,9 @@ static void greet(struct recorder *r, struct hello *h, uint64_t now)
 		decline(r, h, NULL);
 		return;
 	}
-	bool is_exec = find_process(r, h->pid, &at) != NULL;
-	if (is_exec)
+	bool is_running = find_process(r, h->pid, &at) != NULL;
+	bool is_exec = is_running || (is_child && !r->has_first_output);
+	if (is_running)
 		finish_process(r, at, (struct profile_end){.kind = END_EXEC}, now);
 	if (!vec_reserve((void **)&r->processes, &r->process_cap, r->process_count + 1,
 			 sizeof r->processes[0])) {
@@ -199,6 +208,10 @@ static void greet(struct recorder *r, struct hello *h, uint64_t now)
 	}
 	r->processes[r->process_count++] = p;
 	r->process_all_count++;
+	if (is_child) {
+		read_exe(r, r->child_exe, sizeof r->child_exe);
+		r->unseen_exe[0] = '\0';
+	}
 	p->next_tick_ns = process_tick(p, now_ns());
 	meeting_answer(h, p->region.fd);
 	region_close_fd(&p->region);
@@ -381,6 +394,24 @@ static void handle_events(struct recorder *r, const struct epoll_event *events, 
 		greet_all(r, now);
 }
 
+/*
+ * Has the program replaced itself?  Usually the new one says hello at once; if it does
+ * not, the old one's counters end here all the same.
+ */
+static void notice_exec(struct recorder *r, uint64_t now)
+{
+	size_t at;
+	struct process *p = r->child_has_ended ? NULL : find_process(r, r->child.pid, &at);
+	if (!p)
+		return;
+	char exe[sizeof r->child_exe];
+	read_exe(r, exe, sizeof exe);
+	if (!exe[0] || !r->child_exe[0] || !strcmp(exe, r->child_exe))
+		return;
+	snprintf(r->unseen_exe, sizeof r->unseen_exe, "%s", exe);
+	finish_process(r, at, (struct profile_end){.kind = END_EXEC}, now);
+}
+
 static void tick_all(struct recorder *r, uint64_t now)
 {
 	for (size_t i = 0; i < r->process_count; i++) {
@@ -405,6 +436,7 @@ static void observe(struct recorder *r)
 		int count = wait_events(r, events, next_wake_ns(r, now) - now);
 		now = now_ns();
 		handle_events(r, events, count, now);
+		notice_exec(r, now);
 		tick_all(r, now);
 		show(r, now, RECORD_RUNNING);
 	}
@@ -450,6 +482,15 @@ static enum neap_err open_events(struct recorder *r, sigset_t *old_mask, struct 
 	return NEAP_OK;
 }
 
+/* Better to hear of limits that are too small before the program starts. */
+static enum neap_err try_region(struct err *e)
+{
+	struct region r;
+	enum neap_err err = region_init(&r, e);
+	region_release(&r);
+	return err;
+}
+
 /* The program is forked and waits; its file is open. */
 static enum neap_err prepare(struct recorder *r, const char *program, struct err *e)
 {
@@ -471,6 +512,9 @@ static enum neap_err prepare(struct recorder *r, const char *program, struct err
 		.limits = &r->limits,
 	};
 	limits_lift(&r->limits);
+	err = try_region(e);
+	if (err)
+		return err;
 	err = spawn_prepare(&s, &r->child, e);
 	if (err)
 		return err;
@@ -490,17 +534,18 @@ static int exit_status(int wait_status)
 	return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
 }
 
-static void say_if_empty(struct recorder *r)
+/* Why there is no profile where the user expects one. */
+static void say_if_unseen(struct recorder *r)
 {
-	if (r->has_connected)
+	const char *unseen = r->has_connected ? r->unseen_exe : r->options->argv[0];
+	if (!*unseen)
 		return;
 	speaker_say(&r->speaker,
-		    "'%s' was not seen by the collector, so there is no profile of it: it, or a "
-		    "program "
-		    "it started in its place, may be static, set-user-id, or run without "
-		    "LD_PRELOAD and "
-		    "NEAP_SOCKET in its environment",
-		    r->options->argv[0]);
+		    "'%s' was not seen by the collector, so there is no profile of it: %sit may be "
+		    "a static "
+		    "or set-user-id program, or run without LD_PRELOAD and NEAP_SOCKET in its "
+		    "environment",
+		    unseen, r->has_connected ? "the program replaced itself by it, and " : "");
 }
 
 static enum neap_err run(struct recorder *r, const char *program, struct record_result *out,
@@ -518,7 +563,7 @@ static enum neap_err run(struct recorder *r, const char *program, struct record_
 	r->shown_ns = r->start_ns;
 	observe(r);
 	out->exit_status = exit_status(r->child_wait_status);
-	say_if_empty(r);
+	say_if_unseen(r);
 	wait_for_names(r);
 	return NEAP_OK;
 }

@@ -82,6 +82,8 @@ bool marks_start(struct process *p)
 	pthread_attr_setstacksize(&attr, MARK_STACK_BYTES);
 	errno = pthread_create(&p->mark_thread, &attr, mark_main, p);
 	p->has_mark_thread = errno == 0;
+	if (p->has_mark_thread)
+		pthread_setname_np(p->mark_thread, "neap-marks");
 	pthread_attr_destroy(&attr);
 	return p->has_mark_thread;
 }

@@ -107,6 +107,8 @@ enum neap_err naming_init(struct naming *n, struct recorder *r, struct record_re
 	pthread_cond_init(&n->has_work, NULL);
 	int errnum = pthread_create(&n->thread, NULL, naming_main, n);
 	n->has_thread = errnum == 0;
+	if (n->has_thread)
+		pthread_setname_np(n->thread, "neap-names");
 	return errnum ? err_sys(e, errnum, "start a thread for", "names") : NEAP_OK;
 }
 

@@ -20,7 +20,7 @@
 #define IDLE_AFTER_NS    NS_PER_S
 #define FLUSH_NS         NS_PER_S
 #define REFRESH_NS       (100 * NS_PER_MS)
-#define COST_SHARE       64u /* a snapshot's processor time is at most 1/64 of its interval */
+#define COST_SHARE       72u /* a snapshot's processor time is at most 1/72 of its interval */
 #define FIRST_DOUBLING   1000u
 #define FURTHER_DOUBLING 500u
 
@@ -272,28 +272,35 @@ static uint64_t own_cpu_ns(void)
 	return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
 }
 
+/* Whole microseconds: what the file stores in the fewest bytes. */
+static uint64_t whole_us(uint64_t ns)
+{
+	return ns / 1000 * 1000;
+}
+
+void process_measure(struct process *p, struct profile_snapshot *head)
+{
+	uint64_t cpu = whole_us(cpu_ns(p));
+	if (cpu) /* it has none any more when it has ended */
+		p->last_cpu_ns = cpu;
+	head->cpu_ns = p->last_cpu_ns;
+	head->rss_bytes = rss_bytes(p);
+	head->live_bytes = region_live_bytes(&p->region);
+}
+
 void process_snapshot(struct process *p, uint64_t now, bool is_last)
 {
 	if (p->is_broken)
 		return;
 	uint64_t start = own_cpu_ns();
-	/* Whole microseconds: what the file stores in the fewest bytes. */
-	struct profile_snapshot head = {
-		.time_ns = (now - p->base_ns) / 1000 * 1000,
-		.cpu_ns = cpu_ns(p) / 1000 * 1000,
-		.rss_bytes = rss_bytes(p),
-		.live_bytes = region_live_bytes(&p->region),
-	};
-	if (is_last && !head.cpu_ns)
-		head.cpu_ns = p->last_cpu_ns;
-	p->last_cpu_ns = head.cpu_ns;
+	struct profile_snapshot head = {.time_ns = whole_us(now - p->base_ns)};
 	uint64_t busy_ns = now - p->last_busy_ns;
 	p->recycler.busy_ns += busy_ns < TICK_MOST_NS ? busy_ns : TICK_MOST_NS;
 	p->last_busy_ns = now;
 	uint32_t before = p->snapshot_count;
 	scan_snapshot(p, &head, is_last);
 	refresh_tables(p, now, is_last);
-	if (!is_last)
+	if (!is_last && !p->is_starved)
 		recycle_run(p);
 	break_if_starved(p);
 	if (p->snapshot_count != before)
@@ -346,7 +353,8 @@ uint64_t process_tick(struct process *p, uint64_t now)
 		}
 	}
 	flush(p, now);
-	uint64_t tick = p->interval_ns < TICK_MOST_NS ? p->interval_ns : TICK_MOST_NS;
+	uint64_t wanted = wait_ns(p) / 2 > p->interval_ns ? wait_ns(p) / 2 : p->interval_ns;
+	uint64_t tick = wanted < TICK_MOST_NS ? wanted : TICK_MOST_NS;
 	if (p->is_broken || (is_idle && now - p->last_busy_ns > IDLE_AFTER_NS))
 		tick = TICK_MOST_NS;
 	uint64_t next = now + tick;

@@ -160,9 +160,8 @@ void modules_release(struct modules *m);
 
 struct retiree { /* a dead cohort on its way back to a thread */
 	uint32_t idx, birth;
-	uint64_t births;
-	uint64_t due_busy_ns; /* recycler.busy_ns and snapshot from which on it may be handed on */
-	snap_id due_snap;
+	uint32_t births; /* the low half: only to see whether it moved */
+	snap_id since;   /* waits since this snapshot */
 };
 struct retirees {
 	struct retiree *items;
@@ -225,6 +224,14 @@ struct recycler {
 	 * cohort after its interval, so they wait here for a while before they are handed on. */
 	struct retirees young;
 	uint64_t busy_ns; /* time with events */
+	/* Recent snapshots and busy_ns at them, oldest first; what has waited since ripe_snap
+	 * or longer has waited long enough. */
+	struct ripening {
+		snap_id snap;
+		uint64_t busy_ns;
+	} * recent;
+	size_t recent_first, recent_count, recent_cap;
+	snap_id ripe_snap;
 	uint64_t epoch;
 	struct left_share *left; /* of `epoch` only */
 	size_t left_count, left_cap;
@@ -272,7 +279,7 @@ void scanner_release(struct scanner *s);
 bool scan_has_news(struct process *p);
 /* scan_snapshot - end the current interval and write its snapshot under `head`; the last one (the process is
  * gone, or recording ends) looks at every cohort. */
-void scan_snapshot(struct process *p, const struct profile_snapshot *head, bool is_last);
+void scan_snapshot(struct process *p, struct profile_snapshot *head, bool is_last);
 
 /* ---- peak: peak.c --------------------------------------------------------------------------------------------- */
 
@@ -350,6 +357,8 @@ void process_break(struct process *p, const struct err *e);
 /* process_finish - last snapshot, peak, drops; hands the file on to naming.  Frees p. */
 void process_finish(struct process *p, const struct profile_end *end);
 void process_snapshot(struct process *p, uint64_t now, bool is_last); /* under lock */
+/* process_measure - fill in what the system and the collector say about the process now. */
+void process_measure(struct process *p, struct profile_snapshot *head);
 
 bool marks_start(struct process *p);
 void marks_stop(struct process *p);
@@ -440,7 +449,9 @@ struct recorder {
 	int child_wait_status;
 	struct output first_output; /* opened before the program starts; used by its first image */
 	bool has_first_output;
-	bool has_connected; /* the program itself */
+	bool has_connected;    /* the program itself */
+	char child_exe[4096];  /* what it was when it said hello */
+	char unseen_exe[4096]; /* what it is now, if that has not said hello; else "" */
 	struct process **processes;
 	size_t process_count, process_cap, process_all_count;
 	uint64_t start_ns, shown_ns;

@@ -21,6 +21,7 @@
 void recycler_release(struct recycler *r)
 {
 	mem_free(r->young.items);
+	mem_free(r->recent);
 	mem_free(r->left);
 	*r = (struct recycler){0};
 }
@@ -43,9 +44,8 @@ void recycle_queue(struct process *p, uint32_t idx, struct shadow *s)
 	struct retiree item = {
 		.idx = idx,
 		.birth = s->birth,
-		.births = s->births,
-		.due_busy_ns = p->recycler.busy_ns + WAIT_BUSY_NS,
-		.due_snap = p->interval + WAIT_SNAPSHOTS,
+		.births = (uint32_t)s->births,
+		.since = p->interval,
 	};
 	/* Out of memory: it is just not recycled. */
 	if (append(&p->recycler.young, &item))
@@ -127,7 +127,7 @@ static enum handing may_hand_on(const struct process *p, const struct retiree *i
 {
 	if (!s || s->birth != item->birth || !(s->flags & SHADOW_QUEUED) || s->births != s->deaths)
 		return HAND_NEVER;
-	if (s->births != item->births || !has_left_ring(p, s) || !is_settled(p, item, s))
+	if ((uint32_t)s->births != item->births || !has_left_ring(p, s) || !is_settled(p, item, s))
 		return HAND_LATER;
 	return HAND_NOW;
 }
@@ -166,7 +166,7 @@ static void sort_out_young(struct process *p)
 	struct recycler *r = &p->recycler;
 	while (r->young.first < r->young.count) {
 		struct retiree item = r->young.items[r->young.first];
-		if (item.due_busy_ns > r->busy_ns || item.due_snap > p->interval)
+		if (item.since > r->ripe_snap)
 			break;
 		r->young.first++;
 		struct shadow *s = chunks_find(&p->scanner.shadows, item.idx);
@@ -176,6 +176,29 @@ static void sort_out_young(struct process *p)
 			put_back(p, &item, s);
 		else if (!thread || !append(&p->threads.entries[thread].ready, &item))
 			drop(s, item.birth);
+	}
+}
+
+/* Which snapshots are long enough ago, in time that the program was busy and in snapshots. */
+static void ripen(struct process *p)
+{
+	struct recycler *r = &p->recycler;
+	if (r->recent_first > 64 && r->recent_first * 2 > r->recent_count) {
+		r->recent_count -= r->recent_first;
+		memmove(r->recent, r->recent + r->recent_first,
+			r->recent_count * sizeof r->recent[0]);
+		r->recent_first = 0;
+	}
+	if (vec_reserve((void **)&r->recent, &r->recent_cap, r->recent_count + 1,
+			sizeof r->recent[0]))
+		r->recent[r->recent_count++] = (struct ripening){p->interval, r->busy_ns};
+	while (r->recent_first < r->recent_count) {
+		const struct ripening *oldest = &r->recent[r->recent_first];
+		if (oldest->busy_ns + WAIT_BUSY_NS > r->busy_ns ||
+		    oldest->snap + WAIT_SNAPSHOTS > p->interval)
+			break;
+		r->ripe_snap = oldest->snap;
+		r->recent_first++;
 	}
 }
 
@@ -208,6 +231,7 @@ static void fill_ring(struct process *p, uint32_t thread)
 void recycle_run(struct process *p)
 {
 	follow_epoch(p);
+	ripen(p);
 	sort_out_young(p);
 	for (size_t i = 0; i < p->threads.live_count; i++) {
 		const struct retirees *ready = &p->threads.entries[p->threads.live[i]].ready;

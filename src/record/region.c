@@ -7,8 +7,11 @@
 
 #include "src/record/region.h"
 
+#include "src/base/fmt.h"
+
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -55,7 +58,9 @@ static void lay_out(struct nc_header *h, unsigned less_lg)
 static int truncate_unlimited(int fd, uint64_t bytes)
 {
 	struct rlimit old;
+	struct sigaction ignore = {.sa_handler = SIG_IGN}, old_action;
 	bool has_old = getrlimit(RLIMIT_FSIZE, &old) == 0;
+	sigaction(SIGXFSZ, &ignore, &old_action);
 	if (has_old) {
 		struct rlimit all = {RLIM_INFINITY, RLIM_INFINITY};
 		struct rlimit hard = {old.rlim_max, old.rlim_max};
@@ -66,6 +71,7 @@ static int truncate_unlimited(int fd, uint64_t bytes)
 	int errnum = errno;
 	if (has_old)
 		setrlimit(RLIMIT_FSIZE, &old);
+	sigaction(SIGXFSZ, &old_action, NULL);
 	errno = errnum;
 	return failed;
 }
@@ -96,6 +102,25 @@ static void set_sections(struct region *r)
 		r->max_count[i] = s[i].max_count;
 }
 
+static enum neap_err no_room(int errnum, uint64_t bytes, struct err *e)
+{
+	char text[FMT_BYTES];
+	fmt_bytes(text, sizeof text, (int64_t)bytes);
+	if (errnum == EFBIG)
+		return err_set(
+			e, ERR_IO,
+			"the limit on the size of files (ulimit -f) is too small: the counters of "
+			"a process need %s of shared memory",
+			text);
+	if (errnum == ENOMEM)
+		return err_set(
+			e, ERR_IO,
+			"the limit on virtual memory (ulimit -v) is too small: the counters of a "
+			"process need %s of address space",
+			text);
+	return err_sys(e, errnum, "make shared memory for", "counters");
+}
+
 enum neap_err region_init(struct region *r, struct err *e)
 {
 	*r = (struct region){.fd = -1};
@@ -109,12 +134,8 @@ enum neap_err region_init(struct region *r, struct err *e)
 			break;
 		if (less_lg == 16) {
 			int errnum = errno;
-			err_sys(e, errnum, "make room for the shared region", "memfd");
-			err_context(
-				e,
-				"a limit is too small (see ulimit -a: file size, virtual memory)");
 			region_release(r);
-			return ERR_IO;
+			return no_room(errnum, h.region_bytes, e);
 		}
 	}
 	fcntl(r->fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW);

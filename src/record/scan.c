@@ -2,10 +2,15 @@
  * From the region to a snapshot.
  *
  * The end of an interval: raise the interval first, so that blocks born from now on
- * belong to the next one; clear the dirty bytes; then read.  A group is read again at
- * the snapshot after, since an event may have crossed the clearing (format.h).
+ * belong to the next one; clear the dirty bytes; then read.  An event may cross the
+ * clearing: its counter is still on its way to memory while its thread has seen the
+ * dirty byte set.  So a little time passes before counters are read (system calls for
+ * processor time and memory), and groups are read again at the next snapshot if they
+ * are few, or if something in them was not yet complete.  What was missed even so is
+ * found when the group changes next, at the latest by the last snapshot, which looks
+ * at everything.
  *
- *   dirty groups + those of last time -> cohorts that differ from their shadow
+ *   dirty groups + those carried over -> cohorts that differ from their shadow
  *     -> new sites, threads, modules are written as they are met
  *     -> changes, sorted so that neighbours in the file are alike -> snapshot
  *
@@ -17,6 +22,8 @@
 #include "src/record/record_priv.h"
 
 #include <string.h>
+
+#define CARRY_ALL 32u /* dirty groups up to which all are read again */
 
 _Static_assert(NC_DIRTY_COHORTS == 64, "a group lies in one chunk of shadows");
 
@@ -102,7 +109,7 @@ static size_t merge_groups(struct scanner *s)
 	return n;
 }
 
-/* The groups to read now are in s->merged; those that were dirty are carried to the next snapshot. */
+/* The groups to read now are in s->merged. */
 static bool choose_groups(struct process *p, size_t *count_out)
 {
 	struct scanner *s = &p->scanner;
@@ -110,16 +117,19 @@ static bool choose_groups(struct process *p, size_t *count_out)
 					   s->dirty_count + s->carry_count, sizeof s->merged[0]))
 		return false;
 	*count_out = merge_groups(s);
-	uint32_t *list = s->carry;
-	size_t cap = s->carry_cap;
-	s->carry = s->dirty;
-	s->carry_cap = s->dirty_cap;
-	s->carry_count = s->dirty_count;
-	s->dirty = list;
-	s->dirty_cap = cap;
-	s->dirty_count = 0;
+	s->carry_count = 0;
 	s->has_checked_carry = false;
 	return true;
+}
+
+/* Read this group again at the next snapshot. */
+static void carry(struct process *p, uint32_t group)
+{
+	struct scanner *s = &p->scanner;
+	if (!vec_reserve((void **)&s->carry, &s->carry_cap, s->carry_count + 1, sizeof s->carry[0]))
+		p->is_starved = true;
+	else
+		s->carry[s->carry_count++] = group;
 }
 
 static bool choose_all_groups(struct process *p, size_t *count_out)
@@ -188,8 +198,14 @@ static bool may_be_mixed(uint32_t idx)
 	return idx % NC_DIRTY_COHORTS != NC_DIRTY_COHORTS - 1;
 }
 
-/* Fill in the difference to what was written and remember it; false if there is none. */
-static bool take_delta(const struct nc_cohort *c, struct shadow *s, struct profile_change *d)
+enum delta {
+	DELTA_NONE,
+	DELTA_SOME,
+	DELTA_UNCLEAR /* being reused */
+};
+
+/* Fill in the difference to what was written and remember it. */
+static enum delta take_delta(const struct nc_cohort *c, struct shadow *s, struct profile_change *d)
 {
 	struct counters bytes = {0, 0, 0}, blocks;
 	bool is_mixed = s->flags & SHADOW_MIXED;
@@ -198,9 +214,10 @@ static bool take_delta(const struct nc_cohort *c, struct shadow *s, struct profi
 	blocks = read_blocks(c);
 	bool is_new_blocks = !is_same(&blocks, s);
 	bool is_new_bytes = is_mixed && !is_same(&bytes, s + 1);
-	if ((!is_new_blocks && !is_new_bytes) || is_being_reused(&blocks, s) ||
-	    (is_mixed && is_being_reused(&bytes, s + 1)))
-		return false;
+	if (!is_new_blocks && !is_new_bytes)
+		return DELTA_NONE;
+	if (is_being_reused(&blocks, s) || (is_mixed && is_being_reused(&bytes, s + 1)))
+		return DELTA_UNCLEAR;
 	*d = (struct profile_change){
 		.births = blocks.births - s->births,
 		.deaths = blocks.deaths - s->deaths,
@@ -213,7 +230,7 @@ static bool take_delta(const struct nc_cohort *c, struct shadow *s, struct profi
 		d->temporary_bytes = bytes.temporary - s[1].temporary;
 		remember(s + 1, &bytes);
 	}
-	return true;
+	return DELTA_SOME;
 }
 
 static struct change *new_change(struct process *p, struct change **list, size_t *count,
@@ -267,30 +284,30 @@ static void begin_shadow(struct process *p, const struct nc_cohort *c, struct sh
 	}
 }
 
-static void scan_new(struct process *p, uint32_t idx, struct shadow *s, uint32_t birth,
-		     snap_id snap)
+static enum delta scan_new(struct process *p, uint32_t idx, struct shadow *s, uint32_t birth,
+			   snap_id snap)
 {
 	const struct nc_cohort *c = &p->region.cohorts[idx];
 	struct profile_change delta;
 	begin_shadow(p, c, s, idx, birth);
 	if (s->flags & SHADOW_IGNORED)
-		return;
+		return DELTA_NONE;
 	site_id site = tree_site(p, c->site);
 	/* Inherited blocks belong to no thread of this process: they go to its first. */
 	thread_id thread = threads_find(p, c->thread ? c->thread : 1);
 	if (!site || !thread) {
 		s->flags |= SHADOW_IGNORED;
 		p->scanner.odd_count++;
-		return;
+		return DELTA_NONE;
 	}
-	if (!take_delta(c, s, &delta)) {
+	if (take_delta(c, s, &delta) != DELTA_SOME) {
 		s->birth = 0; /* nothing counted yet: still unknown */
-		return;
+		return DELTA_UNCLEAR;
 	}
 	struct scanner *sc = &p->scanner;
 	struct change *out = new_change(p, &sc->fresh, &sc->fresh_count, &sc->fresh_cap);
 	if (!out)
-		return;
+		return DELTA_NONE;
 	out->idx = idx;
 	out->flags = s->flags & SHADOW_INHERITED ? COHORT_INHERITED : 0;
 	out->site = site;
@@ -298,59 +315,78 @@ static void scan_new(struct process *p, uint32_t idx, struct shadow *s, uint32_t
 	out->birth = snap;
 	out->delta = delta;
 	count_births(p, s, &delta);
+	return DELTA_SOME;
 }
 
-static void scan_known(struct process *p, uint32_t idx, struct shadow *s)
+static enum delta scan_known(struct process *p, uint32_t idx, struct shadow *s)
 {
 	struct profile_change delta;
-	if (s->flags & SHADOW_IGNORED || !take_delta(&p->region.cohorts[idx], s, &delta))
-		return;
+	if (s->flags & SHADOW_IGNORED)
+		return DELTA_NONE;
+	enum delta found = take_delta(&p->region.cohorts[idx], s, &delta);
+	if (found != DELTA_SOME)
+		return found;
 	if (s->flags & SHADOW_PUSHED)
 		recycle_revive(p, idx, s);
 	struct scanner *sc = &p->scanner;
 	struct change *out = new_change(p, &sc->moved, &sc->moved_count, &sc->moved_cap);
 	if (!out)
-		return;
+		return DELTA_NONE;
 	out->idx = idx;
 	out->id = s->id;
 	out->delta = delta;
 	count_births(p, s, &delta);
+	return DELTA_SOME;
 }
 
-/* Dead, written, and too old for further births. */
-static bool may_retire(const struct shadow *s, snap_id snap)
+/* Dead and written.  recycle.c waits until no late event can come. */
+static bool may_retire(const struct shadow *s)
 {
 	const uint32_t never = SHADOW_QUEUED | SHADOW_PUSHED | SHADOW_MIXED | SHADOW_IGNORED;
-	return s->births == s->deaths && s->birth && !(s->flags & never) &&
-	       (s->birth < snap || s->birth == NC_BIRTH_INHERITED);
+	return s->births == s->deaths && s->birth && !(s->flags & never);
 }
 
-static void scan_group(struct process *p, uint32_t group, snap_id snap, bool is_last)
+/* One slot in use; DELTA_UNCLEAR if it must be looked at again soon. */
+static enum delta scan_cohort(struct process *p, uint32_t idx, struct shadow *s, snap_id snap,
+			      bool is_last)
+{
+	uint32_t birth = __atomic_load_n(&p->region.cohorts[idx].birth, __ATOMIC_ACQUIRE);
+	if (!birth)
+		return DELTA_NONE;
+	if (birth == s->birth)
+		return scan_known(p, idx, s);
+	snap_id in_snap = birth_snap(birth, snap, is_last);
+	return in_snap ? scan_new(p, idx, s, birth, in_snap) : DELTA_UNCLEAR;
+}
+
+/* The lines were just written by another processor: fetch them at once, not one by one. */
+static void prefetch_group(const struct process *p, uint32_t first)
+{
+	for (uint32_t i = 0; i < NC_DIRTY_COHORTS; i++)
+		__builtin_prefetch(&p->region.cohorts[first + i]);
+}
+
+/* True if the group must be looked at again at the next snapshot. */
+static bool scan_group(struct process *p, uint32_t group, snap_id snap, bool is_last)
 {
 	uint32_t first = group * NC_DIRTY_COHORTS;
 	uint32_t end = first + NC_DIRTY_COHORTS;
 	uint32_t used = region_used(&p->region, NC_SEC_COHORTS);
 	struct shadow *shadows = chunks_at(&p->scanner.shadows, first);
+	bool is_unclear = false;
+	prefetch_group(p, first);
 	if (!shadows) {
 		p->is_starved = true;
-		return;
+		return false;
 	}
 	for (uint32_t idx = first ? first : 1; idx < end && idx < used; idx++) {
-		const struct nc_cohort *c = &p->region.cohorts[idx];
 		struct shadow *s = &shadows[idx - first];
-		uint32_t birth = __atomic_load_n(&c->birth, __ATOMIC_ACQUIRE);
-		if (!birth)
-			continue;
-		if (birth == s->birth) {
-			scan_known(p, idx, s);
-		} else {
-			snap_id in_snap = birth_snap(birth, snap, is_last);
-			if (in_snap)
-				scan_new(p, idx, s, birth, in_snap);
-		}
-		if (!is_last && may_retire(s, snap))
+		if (scan_cohort(p, idx, s, snap, is_last) == DELTA_UNCLEAR)
+			is_unclear = true;
+		else if (!is_last && may_retire(s))
 			recycle_queue(p, idx, s);
 	}
+	return is_unclear;
 }
 
 /* ---- is there anything new? ------------------------------------------------------- */
@@ -448,7 +484,7 @@ static void close_interval(struct process *p)
 	__atomic_store_n(&p->region.header->interval, p->interval, __ATOMIC_SEQ_CST);
 }
 
-void scan_snapshot(struct process *p, const struct profile_snapshot *head, bool is_last)
+void scan_snapshot(struct process *p, struct profile_snapshot *head, bool is_last)
 {
 	struct scanner *s = &p->scanner;
 	snap_id snap = p->interval;
@@ -460,8 +496,12 @@ void scan_snapshot(struct process *p, const struct profile_snapshot *head, bool 
 		p->is_starved = true;
 		return;
 	}
-	for (size_t i = 0; i < group_total && !p->is_starved; i++)
-		scan_group(p, s->merged[i], snap, is_last);
+	process_measure(p, head); /* takes long enough for stores under way to arrive */
+	bool is_few = !is_last && s->dirty_count <= CARRY_ALL;
+	for (size_t i = 0; i < group_total && !p->is_starved; i++) {
+		if (scan_group(p, s->merged[i], snap, is_last) || is_few)
+			carry(p, s->merged[i]);
+	}
 	bool is_empty = !s->fresh_count && !s->moved_count;
 	if (!p->is_starved && !(is_last && is_empty && p->snapshot_count))
 		write_snapshot(p, head);
