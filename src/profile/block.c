@@ -57,8 +57,8 @@ static enum neap_err check_magic(const uint8_t *data, size_t bytes, const char *
 		return err_corrupt(e, "'%s' is empty, not a neap profile", name);
 	if (!memcmp(data, FILE_MAGIC, n))
 		return NEAP_OK;
-	/* "NEAP" is there, but not the line end: what a transfer as text does. */
-	if (bytes >= FILE_MAGIC_BYTES && !memcmp(data + 1, FILE_MAGIC + 1, 4))
+	/* The name is there, but not the line end: what a transfer as text does. */
+	if (bytes >= FILE_MAGIC_BYTES && !memcmp(data + 1, "NEAP", 4))
 		return err_corrupt(e, "'%s' was damaged by a transfer as text; copy it as binary",
 				   name);
 	return err_corrupt(e, "'%s' is not a neap profile", name);

@@ -179,13 +179,13 @@ enum neap_err read_threads(struct loader *l, struct reader *r, struct err *e)
 
 /* ---- call tree -------------------------------------------------------------------------------- */
 
-/* First id and count of a table's block; the first has to follow what is there. */
+/* First id and count of a table's block; the first has to follow what is there, and there is one. */
 static bool table_start(struct reader *r, uint64_t expected_first, size_t min_bytes,
 			size_t *count_out)
 {
 	uint64_t first = get_varint(r);
 	*count_out = reader_count(r, min_bytes);
-	return !r->has_failed && first == expected_first && *count_out <= LIMIT_IDS - first;
+	return *count_out && first == expected_first && *count_out <= LIMIT_IDS - first;
 }
 
 /* Next of the sparse values: their items ascend.  False if it is not inside the count. */

@@ -1,1 +1,15 @@
-# Fuzzers.  Their saved corpora are replayed by `make check`.
+# Fuzzers.  Their saved corpora are replayed by `make check`; `make fuzz SECONDS=600`
+# looks for new inputs, with clang.
+
+check_PROGRAMS += tests/fuzz/replay_profile
+tests_fuzz_replay_profile_SOURCES = tests/fuzz/fz_profile.c \
+	tests/unit/sample_profile.c tests/unit/sample_profile.h
+tests_fuzz_replay_profile_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_REPLAY
+tests_fuzz_replay_profile_LDADD = src/profile/libprofile.la src/base/libbase.la
+
+TESTS += tests/fuzz/replay.sh
+EXTRA_DIST += tests/fuzz/replay.sh tests/fuzz/fuzz.sh tests/fuzz/corpus
+
+SECONDS = 60
+fuzz: config.h
+	$(AM_V_at)$(BASH_PROG) $(srcdir)/tests/fuzz/fuzz.sh '$(abs_top_srcdir)' '$(abs_top_builddir)' '$(SECONDS)'
