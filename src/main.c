@@ -17,6 +17,7 @@
 static const struct cmd *const commands[] = {
 	&cmd_record,
 	&cmd_report,
+	&cmd_info,
 };
 #define COMMAND_COUNT (sizeof commands / sizeof commands[0])
 

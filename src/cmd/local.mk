@@ -6,6 +6,7 @@ endif
 neap_SOURCES = \
 	src/main.c \
 	src/cmd/cmd.h \
+	src/cmd/cmd_info.c \
 	src/cmd/cmd_record.c \
 	src/cmd/cmd_report.c \
 	src/cmd/find.c \
