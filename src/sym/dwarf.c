@@ -7,9 +7,12 @@
  *          those that are not there either are read at once.
  *   find   unit of the address -> read it now, once -> its functions, rows and files
  *
- * Reading a unit walks its tree with an explicit stack and keeps functions and inlined
- * calls only: their ranges, the offset of their DIE, and where they are called.  Names
- * are followed through DW_AT_abstract_origin and DW_AT_specification when asked for.
+ * Debug information is read no deeper than it is asked for.  Reading a unit finds its
+ * functions by walking namespaces only; a function's inlined calls are read when an
+ * address in it is looked up, theirs when it lies in one of them, and so on.  Functions
+ * inside functions (lambdas, as GCC writes them) are searched for when an address of the
+ * unit is in none of the others.  Names are followed through DW_AT_abstract_origin and
+ * DW_AT_specification when they are needed.
  *
  * Invariants: what libdwarf allocates is given back in the function that got it, except
  * strings, which point into its sections.  Its bookkeeping of allocations, a search tree
@@ -44,8 +47,8 @@
 
 struct walk_step {
 	Dwarf_Die die;
-	uint32_t func; /* function around it, or SYM_NONE */
-	uint32_t depth;
+	uint32_t func;       /* function or inlined call around it, or SYM_NONE */
+	bool is_in_function; /* also if that one has no code of its own */
 };
 
 struct dwarf {
@@ -56,7 +59,12 @@ struct dwarf {
 	struct strtab strings;  /* names and paths that were handed out */
 	size_t cache_bytes;     /* of the units that are read */
 	uint64_t clock;         /* counts uses of units */
-	struct walk_step *walk; /* [LIMIT_DIE_DEPTH] */
+	struct walk_step *walk; /* [LIMIT_DIE_DEPTH + 1] */
+	struct map origins; /* offset of a DIE that others take their name from -> index in names */
+	struct func_name {
+		const char *linkage, *name; /* in strings; NULL: has none */
+	} * names;
+	size_t name_count, name_cap;
 };
 
 /* What the ranges of a unit's DIEs are relative to. */
@@ -143,16 +151,15 @@ static bool next_origin(struct dwarf *d, Dwarf_Die die, Dwarf_Die *out)
  * Code that the linker threw away is said to be at 0, at 1 (lld, in range lists), or at
  * the end of all addresses.
  */
-static bool add_span(struct span_list *l, uint64_t low, uint64_t high, uint32_t depth,
-		     uint32_t value)
+static bool add_span(struct span_list *l, uint64_t low, uint64_t high, uint32_t value)
 {
 	if (low <= 1 || low >= UINT64_MAX - 1)
 		return true;
-	return spans_add(l, low, high, depth, value);
+	return spans_add(l, low, high, value);
 }
 
 static bool add_ranges_v5(struct dwarf *d, Dwarf_Attribute attr, struct span_list *l,
-			  uint32_t depth, uint32_t value)
+			  uint32_t value)
 {
 	Dwarf_Error err = NULL;
 	Dwarf_Half form = 0;
@@ -178,14 +185,14 @@ static bool add_ranges_v5(struct dwarf *d, Dwarf_Attribute attr, struct span_lis
 			break;
 		if (kind == DW_RLE_base_address || kind == DW_RLE_base_addressx || is_unavailable)
 			continue;
-		has_memory = add_span(l, low, high, depth, value);
+		has_memory = add_span(l, low, high, value);
 	}
 	dwarf_dealloc_rnglists_head(head);
 	return has_memory;
 }
 
 static bool add_ranges_v2(struct dwarf *d, Dwarf_Die die, Dwarf_Attribute attr, uint64_t base,
-			  struct span_list *l, uint32_t depth, uint32_t value)
+			  struct span_list *l, uint32_t value)
 {
 	Dwarf_Error err = NULL;
 	Dwarf_Unsigned at = 0, used_bytes = 0;
@@ -206,8 +213,7 @@ static bool add_ranges_v2(struct dwarf *d, Dwarf_Die die, Dwarf_Attribute attr, 
 		if (r->dwr_type == DW_RANGES_ADDRESS_SELECTION)
 			base = r->dwr_addr2;
 		else if (r->dwr_addr1 < r->dwr_addr2)
-			has_memory =
-				add_span(l, base + r->dwr_addr1, base + r->dwr_addr2, depth, value);
+			has_memory = add_span(l, base + r->dwr_addr1, base + r->dwr_addr2, value);
 	}
 	dwarf_ranges_dealloc(d->dbg, ranges, count);
 	return has_memory;
@@ -232,18 +238,18 @@ static bool die_low_high(struct dwarf *d, Dwarf_Die die, uint64_t *low, uint64_t
 
 /* Returns false only if memory runs out; count_out tells whether there was any code. */
 static bool add_die_ranges(struct dwarf *d, Dwarf_Die die, const struct range_base *base,
-			   struct span_list *l, uint32_t depth, uint32_t value, bool *has_code_out)
+			   struct span_list *l, uint32_t value, bool *has_code_out)
 {
 	uint64_t low, high;
 	size_t before = l->count;
 	bool has_memory = true;
 	Dwarf_Attribute attr;
 	if (die_low_high(d, die, &low, &high)) {
-		has_memory = add_span(l, low, high, depth, value);
+		has_memory = add_span(l, low, high, value);
 	} else if (die_attr(d, die, DW_AT_ranges, &attr)) {
 		has_memory = base->version >= 5
-				     ? add_ranges_v5(d, attr, l, depth, value)
-				     : add_ranges_v2(d, die, attr, base->low_va, l, depth, value);
+				     ? add_ranges_v5(d, attr, l, value)
+				     : add_ranges_v2(d, die, attr, base->low_va, l, value);
 		dwarf_dealloc_attribute(attr);
 	}
 	*has_code_out = l->count > before;
@@ -263,82 +269,7 @@ static struct range_base unit_base(struct dwarf *d, Dwarf_Die unit_die)
 	return base;
 }
 
-/* ---- functions of a unit -------------------------------------------------------------- */
-
-struct unit_reader {
-	struct dwarf *d;
-	struct dw_unit *u;
-	struct range_base base;
-	struct span_list spans;
-	bool has_memory;
-};
-
-/*
- * An inlined call is kept even if it has no code of its own: calls inlined into it may have
- * (strict DWARF 2 cannot say that code is in several pieces, and then says nothing).
- */
-static uint32_t add_func(struct unit_reader *r, Dwarf_Die die, uint32_t outer, uint32_t depth)
-{
-	struct dw_unit *u = r->u;
-	Dwarf_Error err = NULL;
-	Dwarf_Off off = 0;
-	bool has_code = false;
-	uint32_t id = (uint32_t)u->func_count;
-	if (!is_ok(r->d, dwarf_dieoffset(die, &off, &err), &err) || u->func_count >= LIMIT_IDS)
-		return SYM_NONE;
-	r->has_memory = add_die_ranges(r->d, die, &r->base, &r->spans, depth, id, &has_code);
-	if (!r->has_memory || (!has_code && outer == SYM_NONE))
-		return SYM_NONE;
-	r->has_memory =
-		vec_reserve((void **)&u->funcs, &u->func_cap, u->func_count + 1, sizeof *u->funcs);
-	if (!r->has_memory)
-		return SYM_NONE;
-	struct dw_func *f = &u->funcs[u->func_count++];
-	*f = (struct dw_func){.die_off = off, .outer = outer};
-	if (outer != SYM_NONE) {
-		f->call_file = die_number(r->d, die, DW_AT_call_file);
-		f->call_line = die_number(r->d, die, DW_AT_call_line);
-	}
-	return id;
-}
-
-/*
- * Takes note of one DIE.  Returns whether there may be functions below it, and then
- * func_out is the function that they are in.
- */
-static bool visit(struct unit_reader *r, const struct walk_step *at, uint32_t *func_out)
-{
-	Dwarf_Error err = NULL;
-	Dwarf_Half tag = 0;
-	*func_out = at->func;
-	if (!is_ok(r->d, dwarf_tag(at->die, &tag, &err), &err))
-		return false;
-	switch (tag) {
-	case DW_TAG_subprogram:
-		/* without code: a declaration, or the model of inlined copies */
-		*func_out = add_func(r, at->die, SYM_NONE, at->depth);
-		return *func_out != SYM_NONE;
-	case DW_TAG_inlined_subroutine:
-		if (at->func == SYM_NONE)
-			return false;
-		*func_out = add_func(r, at->die, at->func, at->depth);
-		return *func_out != SYM_NONE;
-	case DW_TAG_lexical_block:
-	case DW_TAG_try_block:
-	case DW_TAG_catch_block:
-	case DW_TAG_with_stmt:
-	case DW_TAG_namespace:
-	case DW_TAG_module:
-		return true;
-	case DW_TAG_structure_type: /* Rust and D have functions with code in them */
-	case DW_TAG_class_type:
-	case DW_TAG_union_type:
-	case DW_TAG_enumeration_type:
-		return r->u->has_code_in_types;
-	default:
-		return false;
-	}
-}
+/* ---- walking ---------------------------------------------------------------------- */
 
 static bool die_child(struct dwarf *d, Dwarf_Die die, Dwarf_Die *out)
 {
@@ -346,46 +277,204 @@ static bool die_child(struct dwarf *d, Dwarf_Die die, Dwarf_Die *out)
 	return is_ok(d, dwarf_child(die, out, &err), &err);
 }
 
-/* Replaces *die by its sibling; false and freed if there is none. */
-static bool die_to_sibling(struct dwarf *d, Dwarf_Die *die)
+static bool die_sibling(struct dwarf *d, Dwarf_Die die, Dwarf_Die *out)
 {
 	Dwarf_Error err = NULL;
-	Dwarf_Die next = NULL;
-	bool found = is_ok(d, dwarf_siblingof_b(d->dbg, *die, 1, &next, &err), &err);
-	dwarf_dealloc_die(*die);
-	*die = next;
-	return found;
+	return is_ok(d, dwarf_siblingof_b(d->dbg, die, 1, out, &err), &err);
 }
 
-static void read_funcs(struct unit_reader *r, Dwarf_Die unit_die)
+static Dwarf_Half die_tag(struct dwarf *d, Dwarf_Die die)
+{
+	Dwarf_Error err = NULL;
+	Dwarf_Half tag = 0;
+	return is_ok(d, dwarf_tag(die, &tag, &err), &err) ? tag : 0;
+}
+
+struct unit_reader;
+/*
+ * Takes note of a DIE.  Returns whether to go on below it, where `below` is then what holds
+ * for its children.  Sets at->die to NULL if it keeps the DIE.
+ */
+typedef bool visitor(struct unit_reader *r, struct walk_step *at, struct walk_step *below);
+
+struct unit_reader {
+	struct dwarf *d;
+	struct dw_unit *u;
+	struct range_base base;
+	struct span_list spans; /* of the functions found by this walk */
+	bool has_memory;
+};
+
+/* Depth first over everything below `root`, whose own state is `first`. */
+static void walk(struct unit_reader *r, Dwarf_Die root, struct walk_step first, visitor *visit)
 {
 	struct dwarf *d = r->d;
 	struct walk_step *stack = d->walk;
-	size_t top = 0; /* steps on the stack */
-	if (die_child(d, unit_die, &stack[0].die)) {
-		stack[0].func = SYM_NONE;
-		stack[0].depth = 0;
+	size_t top = 0;
+	stack[0] = first;
+	if (die_child(d, root, &stack[0].die))
 		top = 1;
-	}
 	while (top) {
 		struct walk_step *at = &stack[top - 1], *below = at + 1;
-		uint32_t func;
-		if (r->has_memory && visit(r, at, &func) && top < LIMIT_DIE_DEPTH &&
-		    die_child(d, at->die, &below->die)) {
-			below->func = func;
-			below->depth = at->depth + 1;
-			top++;
-			continue;
-		}
-		while (top && (!die_to_sibling(d, &stack[top - 1].die) || !r->has_memory)) {
-			if (stack[top - 1].die)
-				dwarf_dealloc_die(stack[top - 1].die);
+		Dwarf_Die die = at->die, next = NULL;
+		*below = *at;
+		bool goes_below = r->has_memory && visit(r, at, below) && top < LIMIT_DIE_DEPTH &&
+				  die_child(d, die, &below->die);
+		/* the sibling first: the visitor may have taken the DIE, but it is still there */
+		bool has_next = r->has_memory && die_sibling(d, die, &next);
+		if (at->die)
+			dwarf_dealloc_die(at->die);
+		at->die = next;
+		if (!has_next)
 			top--;
-		}
+		if (!goes_below)
+			continue;
+		if (!has_next) /* nothing to come back to: its place is free */
+			stack[top] = *below;
+		top++;
 	}
+}
+
+/* ---- functions of a unit ------------------------------------------------------------ */
+
+/* Appends a function or inlined call; takes the DIE if it returns an id. */
+static uint32_t add_func(struct unit_reader *r, Dwarf_Die die, uint32_t outer, bool *has_code_out)
+{
+	struct dw_unit *u = r->u;
+	uint32_t id = (uint32_t)u->func_count;
+	*has_code_out = false;
+	if (u->func_count >= LIMIT_IDS)
+		return SYM_NONE;
+	r->has_memory = add_die_ranges(r->d, die, &r->base, &r->spans, id, has_code_out);
+	if (!r->has_memory || (!*has_code_out && outer == SYM_NONE))
+		return SYM_NONE;
+	r->has_memory =
+		vec_reserve((void **)&u->funcs, &u->func_cap, u->func_count + 1, sizeof *u->funcs);
+	if (!r->has_memory)
+		return SYM_NONE;
+	u->funcs[u->func_count++] = (struct dw_func){.die = die, .outer = outer};
+	return id;
+}
+
+static bool visit_function(struct unit_reader *r, struct walk_step *at)
+{
+	bool has_code;
+	Dwarf_Die die = at->die;
+	if (add_func(r, die, SYM_NONE, &has_code) != SYM_NONE)
+		at->die = NULL;
+	return has_code;
+}
+
+/* Functions at the level of the file and of namespaces. */
+static bool visit_shallow(struct unit_reader *r, struct walk_step *at, struct walk_step *below)
+{
+	(void)below;
+	switch (die_tag(r->d, at->die)) {
+	case DW_TAG_subprogram:
+		visit_function(r, at);
+		return false;
+	case DW_TAG_namespace:
+	case DW_TAG_module:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Also those inside other functions, and inside types that are local to a function. */
+static bool visit_deep(struct unit_reader *r, struct walk_step *at, struct walk_step *below)
+{
+	switch (die_tag(r->d, at->die)) {
+	case DW_TAG_subprogram:
+		visit_function(r, at);
+		below->is_in_function = true;
+		return true; /* without code it may be the model of inlined copies */
+	case DW_TAG_namespace:
+	case DW_TAG_module:
+	case DW_TAG_lexical_block:
+	case DW_TAG_try_block:
+	case DW_TAG_catch_block:
+		return true;
+	case DW_TAG_structure_type:
+	case DW_TAG_class_type:
+	case DW_TAG_union_type:
+	case DW_TAG_enumeration_type:
+		return at->is_in_function || r->u->has_code_in_types;
+	default:
+		return false;
+	}
+}
+
+/*
+ * Calls inlined into a function.  One that has no code is kept and looked into: calls
+ * inlined into it may have code (strict DWARF 2 cannot say that code is in several pieces,
+ * and then says nothing).
+ */
+static bool visit_inlined(struct unit_reader *r, struct walk_step *at, struct walk_step *below)
+{
+	bool has_code;
+	Dwarf_Die die = at->die;
+	switch (die_tag(r->d, die)) {
+	case DW_TAG_inlined_subroutine:
+		below->func = add_func(r, die, at->func, &has_code);
+		if (below->func == SYM_NONE)
+			return false;
+		at->die = NULL;
+		r->u->funcs[below->func].call_file = die_number(r->d, die, DW_AT_call_file);
+		r->u->funcs[below->func].call_line = die_number(r->d, die, DW_AT_call_line);
+		return !has_code;
+	case DW_TAG_lexical_block:
+	case DW_TAG_try_block:
+	case DW_TAG_catch_block:
+	case DW_TAG_with_stmt:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void forget_funcs(struct dw_unit *u)
+{
+	for (size_t i = 0; i < u->func_count; i++) {
+		dwarf_dealloc_die(u->funcs[i].die);
+		segments_release(&u->funcs[i].inner);
+	}
+	u->func_count = 0;
+	u->inner_bytes = 0;
+	segments_release(&u->where);
+}
+
+static void forget_unit(struct dw_unit *u)
+{
+	forget_funcs(u);
+	unit_clear(u);
+}
+
+/* Replaces the functions of the unit by what the walk finds. */
+static void read_funcs(struct unit_reader *r, Dwarf_Die unit_die, visitor *visit)
+{
+	forget_funcs(r->u);
+	walk(r, unit_die, (struct walk_step){.func = SYM_NONE}, visit);
 	if (r->has_memory)
 		r->has_memory = spans_flatten(&r->spans, &r->u->where);
 	mem_free(r->spans.items);
+	r->spans = (struct span_list){0};
+}
+
+/* What is inlined into a function; false: out of memory. */
+static bool read_inlined(struct dwarf *d, struct dw_unit *u, uint32_t func)
+{
+	struct unit_reader r = {.d = d, .u = u, .has_memory = true};
+	r.base = (struct range_base){u->low_va, u->version};
+	u->funcs[func].is_read = true;
+	walk(&r, u->funcs[func].die, (struct walk_step){.func = func}, visit_inlined);
+	struct segments inner = {0};
+	if (r.has_memory)
+		r.has_memory = spans_flatten(&r.spans, &inner);
+	u->funcs[func].inner = inner;
+	u->inner_bytes += inner.cap * sizeof *inner.items;
+	mem_free(r.spans.items);
+	return r.has_memory;
 }
 
 /* ---- lines of a unit ---------------------------------------------------------------- */
@@ -483,17 +572,16 @@ static bool read_rows(struct unit_reader *r, Dwarf_Line_Context lines)
 }
 
 /* The file that a function is declared in, by the unit's own numbers; 0 also if unknown. */
-static uint32_t decl_file_of(struct dwarf *d, uint64_t die_off)
+static uint32_t decl_file_of(struct dwarf *d, Dwarf_Die die)
 {
-	Dwarf_Die die = NULL;
-	uint32_t file = 0;
-	bool is_open = open_die(d, die_off, &die);
+	uint32_t file = die_number(d, die, DW_AT_decl_file);
+	Dwarf_Die at = NULL, next = NULL;
+	bool is_open = !file && next_origin(d, die, &at);
 	for (unsigned steps = 0; is_open; steps++) {
-		Dwarf_Die origin = NULL;
-		file = die_number(d, die, DW_AT_decl_file);
-		is_open = !file && steps < LIMIT_ORIGIN_STEPS && next_origin(d, die, &origin);
-		dwarf_dealloc_die(die);
-		die = origin;
+		file = die_number(d, at, DW_AT_decl_file);
+		is_open = !file && steps < LIMIT_ORIGIN_STEPS && next_origin(d, at, &next);
+		dwarf_dealloc_die(at);
+		at = next;
 	}
 	return file;
 }
@@ -513,10 +601,7 @@ static void mend_first_files(struct unit_reader *r, bool is_gcc)
 		if (rows[0].file)
 			continue;
 		uint32_t func = segments_find(&u->where, seq->low_va);
-		while (func != SYM_NONE && u->funcs[func].outer != SYM_NONE)
-			func = u->funcs[func].outer;
-		if (!is_gcc &&
-		    (func == SYM_NONE || decl_file_of(r->d, u->funcs[func].die_off) != 1))
+		if (!is_gcc && (func == SYM_NONE || decl_file_of(r->d, u->funcs[func].die) != 1))
 			continue;
 		for (uint32_t k = 0; k < seq->row_count && !rows[k].file; k++)
 			rows[k].file = 1;
@@ -548,7 +633,7 @@ static bool language_has_code_in_types(uint32_t language)
 	return language == DW_LANG_Rust || language == DW_LANG_D || language == DW_LANG_Swift;
 }
 
-/* False: out of memory; the unit is then as if never read. */
+/* False: out of memory; the unit is then as if it were empty. */
 static bool read_unit(struct dwarf *d, struct dw_unit *u)
 {
 	Dwarf_Die die = NULL;
@@ -557,41 +642,52 @@ static bool read_unit(struct dwarf *d, struct dw_unit *u)
 		return true;
 	struct unit_reader r = {.d = d, .u = u, .base = unit_base(d, die), .has_memory = true};
 	u->has_code_in_types = language_has_code_in_types(die_number(d, die, DW_AT_language));
-	read_funcs(&r, die);
+	u->version = r.base.version;
+	u->low_va = r.base.low_va;
+	read_funcs(&r, die, visit_shallow);
 	if (r.has_memory)
 		read_lines(&r, die);
 	dwarf_dealloc_die(die);
 	if (!r.has_memory)
-		unit_clear(u);
-	d->cache_bytes += unit_bytes(u);
+		forget_unit(u);
+	u->is_read = true;
+	return r.has_memory;
+}
+
+/* Once more, for functions inside functions. */
+static bool read_unit_deep(struct dwarf *d, struct dw_unit *u)
+{
+	Dwarf_Die die = NULL;
+	u->is_deep = true;
+	if (!open_die(d, u->die_off, &die))
+		return true;
+	struct unit_reader r = {.d = d, .u = u, .has_memory = true};
+	r.base = (struct range_base){u->low_va, u->version};
+	read_funcs(&r, die, visit_deep);
+	dwarf_dealloc_die(die);
 	return r.has_memory;
 }
 
 /* Forgets the units that were not used for longest until the rest fits. */
-static void trim_cache(struct dwarf *d, const struct dw_unit *keep)
+static void trim_cache(struct dwarf *d, struct dw_unit *used)
 {
+	size_t bytes = unit_bytes(used);
+	d->cache_bytes = d->cache_bytes - used->counted_bytes + bytes;
+	used->counted_bytes = bytes;
+	used->last_use = ++d->clock;
 	while (d->cache_bytes > SYM_UNIT_CACHE_BYTES) {
 		struct dw_unit *oldest = NULL;
 		for (size_t i = 0; i < d->unit_count; i++) {
 			struct dw_unit *u = &d->units[i];
-			if (u->is_read && u != keep && unit_bytes(u) &&
+			if (u->counted_bytes && u != used &&
 			    (!oldest || u->last_use < oldest->last_use))
 				oldest = u;
 		}
 		if (!oldest)
 			return;
-		d->cache_bytes -= unit_bytes(oldest);
-		unit_clear(oldest);
+		d->cache_bytes -= oldest->counted_bytes;
+		forget_unit(oldest);
 	}
-}
-
-static struct dw_unit *use_unit(struct dwarf *d, uint32_t id)
-{
-	struct dw_unit *u = &d->units[id];
-	if (!u->is_read && read_unit(d, u))
-		trim_cache(d, u);
-	u->last_use = ++d->clock;
-	return u;
 }
 
 /* ---- the index of units ------------------------------------------------------------------ */
@@ -611,7 +707,7 @@ static bool add_unit(struct dwarf *d, Dwarf_Die die, struct span_list *spans)
 	uint32_t id = (uint32_t)d->unit_count++;
 	d->units[id] = (struct dw_unit){.die_off = off};
 	struct range_base base = unit_base(d, die);
-	return add_die_ranges(d, die, &base, spans, 0, id, &d->units[id].has_ranges);
+	return add_die_ranges(d, die, &base, spans, id, &d->units[id].has_ranges);
 }
 
 /* Stops at the first damaged header: what comes after it cannot be found. */
@@ -669,7 +765,7 @@ static bool add_arange(struct dwarf *d, Dwarf_Arange arange, struct span_list *s
 	if (id == SYM_NONE || d->units[id].has_ranges)
 		return true;
 	has_aranges[id] = true;
-	return add_span(spans, low, low + bytes, 0, id);
+	return add_span(spans, low, low + bytes, id);
 }
 
 static bool add_aranges(struct dwarf *d, struct span_list *spans, bool *has_aranges)
@@ -691,12 +787,14 @@ static bool add_aranges(struct dwarf *d, struct span_list *spans, bool *has_aran
 /* The last resort: where its functions are. */
 static bool add_functions_of(struct dwarf *d, uint32_t id, struct span_list *spans)
 {
-	struct dw_unit *u = use_unit(d, id);
+	struct dw_unit *u = &d->units[id];
+	if (!read_unit(d, u))
+		return false;
 	for (size_t i = 0; i + 1 < u->where.count; i++)
 		if (u->where.items[i].value != SYM_NONE &&
-		    !spans_add(spans, u->where.items[i].low_va, u->where.items[i + 1].low_va, 0,
-			       id))
+		    !spans_add(spans, u->where.items[i].low_va, u->where.items[i + 1].low_va, id))
 			return false;
+	trim_cache(d, u);
 	return true;
 }
 
@@ -749,7 +847,7 @@ enum neap_err dwarf_open_file(int fd, const char *path, struct dwarf **out, stru
 	struct dwarf *d = mem_zalloc(sizeof *d);
 	if (!d)
 		return err_nomem(e, "debug information");
-	d->walk = mem_array(LIMIT_DIE_DEPTH, sizeof *d->walk);
+	d->walk = mem_array(LIMIT_DIE_DEPTH + 1, sizeof *d->walk);
 	Dwarf_Error err = NULL;
 	int rc = d->walk ? init_libdwarf(fd, &d->dbg, &err) : DW_DLV_ERROR;
 	enum neap_err result = NEAP_OK;
@@ -777,10 +875,12 @@ void dwarf_close_file(struct dwarf *d)
 	if (!d)
 		return;
 	for (size_t i = 0; i < d->unit_count; i++)
-		unit_clear(&d->units[i]);
+		forget_unit(&d->units[i]);
 	mem_free(d->units);
 	segments_release(&d->where);
 	strtab_release(&d->strings);
+	map_release(&d->origins);
+	mem_free(d->names);
 	mem_free(d->walk);
 	Dwarf_Error err = NULL;
 	if (d->dbg && dwarf_finish(d->dbg, &err) == DW_DLV_ERROR && err)
@@ -798,27 +898,94 @@ static const char *keep(struct dwarf *d, const char *s)
 	return strtab_get(&d->strings, strtab_add(&d->strings, s, bytes));
 }
 
-static void name_func(struct dwarf *d, struct dw_func *f)
+/* Index of a name in d->names + 1; 0: out of memory. */
+static uint32_t add_name(struct dwarf *d, const char *linkage, const char *name)
 {
-	const char *linkage = NULL, *name = NULL;
-	Dwarf_Die die = NULL;
-	if (f->is_named)
-		return;
-	f->is_named = true;
-	bool is_open = open_die(d, f->die_off, &die);
-	for (unsigned steps = 0; is_open; steps++) {
-		Dwarf_Die origin = NULL;
-		linkage = die_text(d, die, DW_AT_linkage_name);
-		if (!linkage)
-			linkage = die_text(d, die, DW_AT_MIPS_linkage_name);
+	if (!vec_reserve((void **)&d->names, &d->name_cap, d->name_count + 1, sizeof *d->names))
+		return 0;
+	d->names[d->name_count++] = (struct func_name){keep(d, linkage), keep(d, name)};
+	return (uint32_t)d->name_count;
+}
+
+static const char *linkage_of(struct dwarf *d, Dwarf_Die die)
+{
+	const char *linkage = die_text(d, die, DW_AT_linkage_name);
+	return linkage ? linkage : die_text(d, die, DW_AT_MIPS_linkage_name);
+}
+
+/* The name that a chain of origins ends with, die being its first. */
+static uint32_t name_of_origins(struct dwarf *d, Dwarf_Die die, const char *name)
+{
+	const char *linkage = NULL;
+	Dwarf_Die at = die, next = NULL;
+	for (unsigned steps = 0; steps < LIMIT_ORIGIN_STEPS; steps++) {
+		linkage = linkage_of(d, at);
 		if (!name)
-			name = die_text(d, die, DW_AT_name);
-		is_open = !linkage && steps < LIMIT_ORIGIN_STEPS && next_origin(d, die, &origin);
-		dwarf_dealloc_die(die);
-		die = origin;
+			name = die_text(d, at, DW_AT_name);
+		bool goes_on = !linkage && next_origin(d, at, &next);
+		if (at != die)
+			dwarf_dealloc_die(at);
+		at = next;
+		next = NULL;
+		if (!goes_on)
+			break;
 	}
-	f->linkage = keep(d, linkage);
-	f->name = keep(d, name);
+	if (at && at != die)
+		dwarf_dealloc_die(at);
+	return add_name(d, linkage, name);
+}
+
+/* Copies of one inlined function share its origin: that is looked up once. */
+static const struct func_name *name_func(struct dwarf *d, struct dw_func *f)
+{
+	static const struct func_name nameless;
+	Dwarf_Die origin = NULL;
+	if (!f->name_idx) {
+		const char *linkage = linkage_of(d, f->die),
+			   *name = die_text(d, f->die, DW_AT_name);
+		Dwarf_Off off = 0;
+		Dwarf_Error err = NULL;
+		if (linkage || !next_origin(d, f->die, &origin)) {
+			f->name_idx = add_name(d, linkage, name);
+		} else if (name || !is_ok(d, dwarf_dieoffset(origin, &off, &err), &err)) {
+			f->name_idx = name_of_origins(d, origin, name);
+		} else {
+			uint32_t known = map_find(&d->origins, off);
+			f->name_idx =
+				known != MAP_ABSENT ? known : name_of_origins(d, origin, NULL);
+			if (known == MAP_ABSENT && f->name_idx)
+				map_put(&d->origins, off, f->name_idx); /* only a cache */
+		}
+		if (origin)
+			dwarf_dealloc_die(origin);
+	}
+	return f->name_idx ? &d->names[f->name_idx - 1] : &nameless;
+}
+
+/* ---- looking up ------------------------------------------------------------------------------- */
+
+/* The function at va that is not inlined. */
+static uint32_t find_func(struct dwarf *d, struct dw_unit *u, uint64_t va)
+{
+	uint32_t id = segments_find(&u->where, va);
+	if (id == SYM_NONE && !u->is_deep && read_unit_deep(d, u))
+		id = segments_find(&u->where, va);
+	return id;
+}
+
+/* The innermost inlined call at va. */
+static uint32_t find_innermost(struct dwarf *d, struct dw_unit *u, uint64_t va)
+{
+	uint32_t id = find_func(d, u, va);
+	for (uint32_t depth = 0; id != SYM_NONE && depth < LIMIT_INLINE_DEPTH; depth++) {
+		if (!u->funcs[id].is_read && !read_inlined(d, u, id))
+			return id;
+		uint32_t inner = segments_find(&u->funcs[id].inner, va);
+		if (inner == SYM_NONE)
+			return id;
+		id = inner;
+	}
+	return id;
 }
 
 static size_t find_in_unit(struct dwarf *d, struct dw_unit *u, uint64_t va, struct dwarf_frame *out,
@@ -828,7 +995,7 @@ static size_t find_in_unit(struct dwarf *d, struct dw_unit *u, uint64_t va, stru
 	const char *file = row ? unit_file_path(u, row->file, &d->strings) : "";
 	uint32_t line = row ? row->line : 0;
 	size_t count = 0;
-	uint32_t id = segments_find(&u->where, va);
+	uint32_t id = find_innermost(d, u, va);
 	if (id == SYM_NONE) {
 		out[0] = (struct dwarf_frame){.file = file, .line = line};
 		return row ? 1 : 0;
@@ -838,8 +1005,8 @@ static size_t find_in_unit(struct dwarf *d, struct dw_unit *u, uint64_t va, stru
 		struct dw_func *f = &u->funcs[id];
 		/* if they are too many, the last place is the outermost function's */
 		if (count < cap - 1 || f->outer == SYM_NONE) {
-			name_func(d, f);
-			out[count++] = (struct dwarf_frame){f->linkage, f->name, file, line};
+			const struct func_name *name = name_func(d, f);
+			out[count++] = (struct dwarf_frame){name->linkage, name->name, file, line};
 		}
 		file = unit_file_path(u, f->call_file, &d->strings);
 		line = f->call_line;
@@ -850,5 +1017,12 @@ static size_t find_in_unit(struct dwarf *d, struct dw_unit *u, uint64_t va, stru
 size_t dwarf_find(struct dwarf *d, uint64_t va, struct dwarf_frame *out, size_t cap)
 {
 	uint32_t id = cap ? segments_find(&d->where, va) : SYM_NONE;
-	return id == SYM_NONE ? 0 : find_in_unit(d, use_unit(d, id), va, out, cap);
+	if (id == SYM_NONE)
+		return 0;
+	struct dw_unit *u = &d->units[id];
+	if (!u->is_read)
+		read_unit(d, u);
+	size_t count = find_in_unit(d, u, va, out, cap);
+	trim_cache(d, u);
+	return count;
 }

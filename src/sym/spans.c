@@ -15,14 +15,13 @@
 
 #include <stdlib.h>
 
-bool spans_add(struct span_list *l, uint64_t low_va, uint64_t high_va, uint32_t depth,
-	       uint32_t value)
+bool spans_add(struct span_list *l, uint64_t low_va, uint64_t high_va, uint32_t value)
 {
 	if (low_va >= high_va)
 		return true;
 	if (!vec_reserve((void **)&l->items, &l->cap, l->count + 1, sizeof *l->items))
 		return false;
-	l->items[l->count++] = (struct span){low_va, high_va, depth, value};
+	l->items[l->count++] = (struct span){low_va, high_va, value};
 	return true;
 }
 
@@ -31,8 +30,6 @@ static int compare_spans(const void *pa, const void *pb)
 	const struct span *a = pa, *b = pb;
 	if (a->low_va != b->low_va)
 		return a->low_va < b->low_va ? -1 : 1;
-	if (a->depth != b->depth)
-		return a->depth < b->depth ? -1 : 1;
 	if (a->high_va != b->high_va)
 		return a->high_va > b->high_va ? -1 : 1;
 	return (a->value > b->value) - (a->value < b->value);

@@ -97,8 +97,8 @@ struct elf_file *debugfile_find(const struct elf_file *main, const char *const *
 /* Half-open ranges that may nest or overlap, to be turned into disjoint segments. */
 struct span {
 	uint64_t low_va, high_va;
-	uint32_t depth; /* of two that start together, the deeper one is on top */
-	uint32_t value;
+	uint32_t
+		value; /* of two that start together the shorter one is on top, then the higher value */
 };
 struct span_list {
 	struct span *items;
@@ -112,8 +112,7 @@ struct segments {
 	struct segment *items;
 	size_t count, cap;
 };
-bool spans_add(struct span_list *l, uint64_t low_va, uint64_t high_va, uint32_t depth,
-	       uint32_t value);
+bool spans_add(struct span_list *l, uint64_t low_va, uint64_t high_va, uint32_t value);
 /* spans_flatten - at every address the span that started last wins.  Sorts l.  False: out of memory. */
 bool spans_flatten(struct span_list *l, struct segments *out);
 uint32_t segments_find(const struct segments *s, uint64_t va); /* SYM_NONE */
@@ -122,11 +121,12 @@ void segments_release(struct segments *s);
 /* ---- units.c: what is known of one compilation unit ------------------------------- */
 
 struct dw_func {                       /* a function, or one inlined call of one */
-	uint64_t die_off;              /* its DIE in .debug_info */
+	void *die;                     /* its DIE, kept open; dwarf.c gives it back */
 	uint32_t outer;                /* the function it was inlined into; SYM_NONE: not inlined */
 	uint32_t call_file, call_line; /* where outer calls it */
-	bool is_named;                 /* linkage and name were looked up */
-	const char *linkage, *name;    /* owned by the strtab of the module; NULL: has none */
+	uint32_t name_idx;             /* + 1; 0: not looked up yet */
+	bool is_read;                  /* inner is valid */
+	struct segments inner;         /* address -> the call inlined into this one */
 };
 
 struct dw_row {
@@ -145,13 +145,17 @@ struct dw_file {
 struct dw_unit {
 	uint64_t die_off; /* of its DW_TAG_compile_unit */
 	bool is_read;
+	bool is_deep;           /* functions inside functions were searched for, too */
 	bool has_ranges;        /* its own DIE says where its code is */
 	bool has_code_in_types; /* Rust and D put functions inside types */
+	uint16_t version;       /* of DWARF */
+	uint64_t low_va;        /* what ranges are relative to */
 	const char *comp_dir;
 
-	struct dw_func *funcs;
+	struct dw_func *funcs; /* those that are not inlined first */
 	size_t func_count, func_cap;
-	struct segments where; /* address -> innermost func */
+	struct segments where; /* address -> function that is not inlined */
+	size_t inner_bytes;    /* in inner of all funcs */
 
 	struct dw_row *rows;
 	size_t row_count, row_cap;
@@ -161,9 +165,10 @@ struct dw_unit {
 	size_t file_count, file_cap;
 	uint32_t first_file; /* index of files[0]: 0 in DWARF 5, else 1 */
 
-	uint64_t last_use; /* for the cache */
+	uint64_t last_use;    /* for the cache */
+	size_t counted_bytes; /* what the cache thinks it takes */
 };
-void unit_clear(struct dw_unit *u); /* forgets what was read */
+void unit_clear(struct dw_unit *u); /* forgets what was read, except DIEs of functions */
 size_t unit_bytes(const struct dw_unit *u);
 /* unit_add_row - rows come in the order of the line program.  False: out of memory. */
 bool unit_add_row(struct dw_unit *u, uint64_t va, uint32_t file, uint32_t line, bool is_end);

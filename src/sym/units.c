@@ -1,7 +1,7 @@
 /*
  * What was read of one compilation unit, and how it is searched.
  *
- *   segments  address -> innermost function (funcs[i], then funcs[i].outer, ...)
+ *   where     address -> function; in a function, inner: address -> call inlined into it
  *   seqs      contiguous code -> rows[first_row ..], each row valid up to the next
  *   files     index of the line table -> path, put together when first asked for
  */
@@ -14,8 +14,12 @@
 
 #include "src/base/limits.h"
 
+#define DIE_BYTES 64 /* about what libdwarf needs for one that is open */
+
 void unit_clear(struct dw_unit *u)
 {
+	for (size_t i = 0; i < u->func_count; i++)
+		segments_release(&u->funcs[i].inner);
 	mem_free(u->funcs);
 	mem_free(u->rows);
 	mem_free(u->seqs);
@@ -26,9 +30,10 @@ void unit_clear(struct dw_unit *u)
 
 size_t unit_bytes(const struct dw_unit *u)
 {
-	return u->func_cap * sizeof *u->funcs + u->row_cap * sizeof *u->rows +
-	       u->seq_cap * sizeof *u->seqs + u->file_cap * sizeof *u->files +
-	       u->where.cap * sizeof *u->where.items;
+	return u->func_cap * sizeof *u->funcs + u->func_count * DIE_BYTES +
+	       u->row_cap * sizeof *u->rows + u->seq_cap * sizeof *u->seqs +
+	       u->file_cap * sizeof *u->files + u->where.cap * sizeof *u->where.items +
+	       u->inner_bytes;
 }
 
 /* ---- rows ----------------------------------------------------------------------- */

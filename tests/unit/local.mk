@@ -77,3 +77,20 @@ unit_tests += tests/unit/t_profile_hostile
 tests_unit_t_profile_hostile_SOURCES = tests/unit/t_profile_hostile.c tests/unit/sample_profile.c tests/unit/sample_profile.h
 tests_unit_t_profile_hostile_CPPFLAGS = $(unit_cppflags) $(ZSTD_CFLAGS)
 tests_unit_t_profile_hostile_LDADD = $(unit_ldadd) $(ZSTD_LIBS)
+
+unit_tests += tests/unit/t_sym_names
+tests_unit_t_sym_names_CPPFLAGS = $(unit_cppflags)
+tests_unit_t_sym_names_LDADD = $(unit_ldadd)
+
+# A program with a known heap that writes its region itself.
+check_PROGRAMS += tests/unit/fake_target
+tests_unit_fake_target_LDADD = -lpthread
+
+unit_tests += tests/unit/t_record
+tests_unit_t_record_CPPFLAGS = $(unit_cppflags)
+tests_unit_t_record_LDADD = $(unit_ldadd)
+tests_unit_t_record_DEPENDENCIES = $(neap_libs) tests/unit/fake_target
+
+unit_tests += tests/unit/t_record_parts
+tests_unit_t_record_parts_CPPFLAGS = $(unit_cppflags)
+tests_unit_t_record_parts_LDADD = $(unit_ldadd)
