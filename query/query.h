@@ -7,7 +7,7 @@
 #include "query/parse.h"
 #include "query/result.h"
 
-/* Profiles a query may name: opened once, shared by the queries of a session. */
+/* Profiles a query may name: opened once, shared by all queries run on them. */
 struct query_session;
 
 struct query_options {

@@ -23,6 +23,7 @@ include tests/unit/local.mk
 include tests/targets/local.mk
 include tests/golden/local.mk
 include tests/integration/local.mk
+include tests/oracle/local.mk
 include tests/stress/local.mk
 include tests/fuzz/local.mk
 include tests/bench/local.mk

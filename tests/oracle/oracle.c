@@ -30,7 +30,7 @@
 #include <unistd.h>
 
 #define REPORTS_MAX 20u
-#define DEPTH_MAX 20000
+#define DEPTH_MAX   20000
 
 uint32_t __real_nc_capture(struct nc_ctx *t, const struct nc_origin *at);
 uint32_t __wrap_nc_capture(struct nc_ctx *t, const struct nc_origin *at);
@@ -128,7 +128,9 @@ uint32_t __wrap_nc_capture(struct nc_ctx *t, const struct nc_origin *at)
 	static uint32_t every;
 	uint32_t path = __real_nc_capture(t, at);
 	if (!every)
-		every = getenv("NEAP_ORACLE_EVERY") ? (uint32_t)atoi(getenv("NEAP_ORACLE_EVERY")) : 1;
+		every = getenv("NEAP_ORACLE_EVERY")
+				? (uint32_t)strtoul(getenv("NEAP_ORACLE_EVERY"), NULL, 10)
+				: 1;
 	if (is_inside || !path || !unw.step || countdown-- > 0)
 		return path;
 	countdown = every - 1;
