@@ -50,6 +50,7 @@ done
 [ -x "$targets/10-many-threads" ] && compare 1 "$targets/10-many-threads"
 cd "$targets" && [ -x ./18-dlopen-dlclose ] && compare 1 ./18-dlopen-dlclose
 cd "$tmp" || exit 1
+# shellcheck disable=SC2016 # a program of perl
 compare 7 perl -e 'my %h; $h{$_} = sprintf("%d", $_ * 3) for 1 .. 20000; print join(",", sort keys %h);'
 compare 20 sqlite3 :memory: "create table a(x, y);
 	with recursive c(i) as (select 1 union all select i + 1 from c where i < 20000)
