@@ -54,8 +54,9 @@ enum ast_unit {
 
 struct ast_quantity {
 	enum ast_unit unit;
-	int64_t value; /* bytes, ns, or a plain number, rounded */
-	double number; /* the same unrounded; for UNIT_PERCENT 0..100 */
+	int64_t value;        /* bytes, ns, or a plain number, rounded */
+	double number;        /* the same unrounded; for UNIT_PERCENT 0..100 */
+	struct ast_text word; /* as written; for errors and where value is rounded */
 	struct ast_span span;
 };
 
@@ -68,6 +69,8 @@ struct ast_pattern {
 	enum ast_pattern_kind kind;
 	bool ignores_case; /* /.../i */
 	struct ast_text text;
+	bool is_quantity; /* a bare word that reads as a number, with or without unit */
+	struct ast_quantity quantity;
 };
 
 enum ast_time_base {
@@ -130,14 +133,14 @@ struct ast_compare {
 	enum ast_quantifier quantifier;
 	enum ast_field
 		field; /* FIELD_NONE: then `column` is meant (only where rows are filtered) */
-	enum ast_column column;
-	struct ast_text word;  /* as written, also for keys of other stages */
-	struct ast_text label; /* KEY of label.KEY */
+	enum ast_column column; /* COL_NONE too: the key `time` or `class`, by its word */
+	struct ast_text word;   /* as written, also for keys of other stages */
+	struct ast_text label;  /* KEY of label.KEY */
 	enum ast_op op;
 	struct ast_pattern
 		*values; /* OP_EQ, OP_NE: one; OP_MATCH, OP_NOT_MATCH: one; OP_IN_LIST: many */
 	size_t value_count;
-	bool has_low, has_high; /* OP_IN_RANGE; other comparisons use low */
+	bool has_low, has_high; /* OP_IN_RANGE; other comparisons of numbers use low, OP_EQ too */
 	struct ast_quantity low, high;
 };
 
@@ -166,6 +169,8 @@ struct ast_expr {
 	size_t step_count;
 	bool is_rooted, is_leafed; /* EXPR_PATH: ^ and $ */
 	struct ast_text name;      /* EXPR_NAME: of a let, without $ */
+	struct ast_expr *let_expr; /* EXPR_NAME: what it stands for; never NULL, never circular */
+	const char *warning; /* NULL, or what is odd though correct, for the notes of the result */
 };
 
 /* ---- queries ---------------------------------------------------------------------------- */
