@@ -49,6 +49,7 @@ static bool is_in_place(const struct process *p, uint32_t idx, const struct shad
 struct entries {
 	struct profile_peak_entry *items;
 	size_t count, cap;
+	uint64_t blocks, bytes; /* sums */
 	bool has_failed;
 };
 
@@ -62,6 +63,8 @@ static void add_entry(struct entries *list, cohort_id id, struct share share)
 		return;
 	}
 	list->items[list->count++] = (struct profile_peak_entry){id, share.blocks, share.bytes};
+	list->blocks += share.blocks;
+	list->bytes += share.bytes;
 }
 
 static int by_cohort(const void *a, const void *b)
@@ -71,17 +74,24 @@ static int by_cohort(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static void collect(struct process *p, uint64_t epoch, struct entries *list)
+/* What every cohort holds now; also the process's totals at its end. */
+static void collect_live(struct process *p, struct entries *list)
 {
 	uint32_t used = region_used(&p->region, NC_SEC_COHORTS);
 	for (uint32_t idx = 1; idx < used; idx++) {
 		const struct shadow *s = chunks_find(&p->scanner.shadows, idx);
-		if (!is_in_place(p, idx, s))
-			continue;
-		struct share live = live_share(p, idx, s);
-		p->live_blocks += live.blocks;
-		p->live_bytes += live.bytes;
-		add_entry(list, s->id, peak_share(p, idx, s, epoch));
+		if (is_in_place(p, idx, s))
+			add_entry(list, s->id, live_share(p, idx, s));
+	}
+}
+
+static void collect_peak(struct process *p, uint64_t epoch, struct entries *list)
+{
+	uint32_t used = region_used(&p->region, NC_SEC_COHORTS);
+	for (uint32_t idx = 1; idx < used; idx++) {
+		const struct shadow *s = chunks_find(&p->scanner.shadows, idx);
+		if (is_in_place(p, idx, s))
+			add_entry(list, s->id, peak_share(p, idx, s, epoch));
 	}
 	const struct recycler *r = &p->recycler;
 	if (r->epoch != epoch)
@@ -97,35 +107,71 @@ static void collect(struct process *p, uint64_t epoch, struct entries *list)
 	}
 }
 
+static uint64_t distance(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : b - a;
+}
+
 /* Both factors have 32 bits: no overflow. */
 static uint64_t bound_bytes(const struct nc_header *h)
 {
 	return (uint64_t)h->batching_threads * h->batch_bytes;
 }
 
-void peak_write(struct process *p)
+static struct profile_peak read_peak(const struct process *p)
 {
 	const struct nc_header *h = p->region.header;
-	uint64_t epoch = region_peak_epoch(&p->region);
-	struct entries list = {0};
-	p->live_blocks = p->live_bytes = 0;
-	collect(p, epoch, &list);
 	uint64_t tick_ns = h->peak_tick_ns;
-	uint32_t last = p->snapshot_count;
 	struct profile_peak peak = {
 		.bytes = h->peak_bytes,
 		.time_ns = tick_ns > p->base_ns ? tick_ns - p->base_ns : 0,
 		.bound_bytes = bound_bytes(h),
 		.snap = h->peak_interval < 1 ? 1 : h->peak_interval,
 	};
-	if (peak.snap > last)
-		peak.snap = last;
+	if (peak.snap > p->snapshot_count)
+		peak.snap = p->snapshot_count;
+	return peak;
+}
+
+/*
+ * The program may have been killed between two stores of one event: a block is counted,
+ * but not yet in the total, or the total is a new peak of the old epoch.  Then the peak is now.
+ */
+static bool is_peak_now(const struct profile_peak *peak, uint64_t peak_sum_bytes,
+			uint64_t live_bytes)
+{
+	if (live_bytes > peak->bytes && live_bytes - peak->bytes > peak->bound_bytes)
+		return true;
+	return distance(peak_sum_bytes, peak->bytes) > peak->bound_bytes &&
+	       distance(live_bytes, peak->bytes) <= peak->bound_bytes;
+}
+
+void peak_write(struct process *p, uint64_t now)
+{
+	struct entries then = {0}, live = {0};
+	struct profile_peak peak = read_peak(p);
+	collect_peak(p, region_peak_epoch(&p->region), &then);
+	collect_live(p, &live);
+	p->live_blocks = live.blocks;
+	p->live_bytes = live.bytes;
+	struct entries *chosen = &then;
+	if (is_peak_now(&peak, then.bytes, live.bytes)) {
+		chosen = &live;
+		if (live.bytes > peak.bytes)
+			peak.bytes = live.bytes;
+		peak.time_ns = now - p->base_ns;
+		peak.snap = p->snapshot_count;
+	}
+	/* Never claim more than the counters say. */
+	if (distance(chosen->bytes, peak.bytes) > peak.bound_bytes)
+		peak.bound_bytes = distance(chosen->bytes, peak.bytes);
 	p->peak_bytes = peak.bytes;
-	if (list.count > 1)
-		qsort(list.items, list.count, sizeof list.items[0], by_cohort);
-	if (list.has_failed)
+	if (chosen->count > 1)
+		qsort(chosen->items, chosen->count, sizeof chosen->items[0], by_cohort);
+	if (then.has_failed || live.has_failed)
 		p->is_starved = true;
 	else
-		profile_set_peak(p->writer, &peak, list.items, list.count);
-	mem_free(list.items);
+		profile_set_peak(p->writer, &peak, chosen->items, chosen->count);
+	mem_free(then.items);
+	mem_free(live.items);
 }

@@ -394,7 +394,7 @@ static uint64_t write_rest(struct process *p, const struct profile_end *end)
 	process_snapshot(p, now, true);
 	if (!p->is_broken) {
 		marks_write(p, now);
-		peak_write(p);
+		peak_write(p, now);
 		lost = write_drops(p);
 		profile_add_end(p->writer, end);
 		if (profile_writer_flush(p->writer, &e))

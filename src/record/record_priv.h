@@ -284,7 +284,7 @@ void scan_snapshot(struct process *p, struct profile_snapshot *head, bool is_las
 /* ---- peak: peak.c --------------------------------------------------------------------------------------------- */
 
 /* After the last snapshot: what was live at the peak, and live at the end. */
-void peak_write(struct process *p);
+void peak_write(struct process *p, uint64_t now);
 
 /* ---- processes: process.c ------------------------------------------------------------------------------------------ */
 
