@@ -5,6 +5,8 @@
 #
 #   BENCH_RUNS=5          interleaved runs of everything; the minimum counts
 #   BENCH_PAIRS=2000000   malloc+free pairs of one run
+#   BENCH_CLOCK=wall      or cpu: processor time of the program, for a machine that is busy
+#                         with other things (times of whole commands are wall time in any case)
 #
 # Prints tables and, last, the bars neap wants to reach with PASS or MISS.  These are
 # measurements: the exit status is 0 whatever they say.  Times of programs end when the
@@ -18,6 +20,15 @@ NEAP=${NEAP:-$builddir_abs/neap}
 bench=$builddir_abs/tests/bench
 runs=${BENCH_RUNS:-5}
 pairs=${BENCH_PAIRS:-2000000}
+clock=${BENCH_CLOCK:-wall}
+case $clock in
+wall) clock_field=target_s clock_column=1 ;;
+cpu) clock_field=target_cpu_s clock_column=2 ;;
+*)
+	echo "bench: BENCH_CLOCK is wall or cpu" >&2
+	exit 1
+	;;
+esac
 export LC_ALL=C TZ=UTC PYTHONMALLOC=malloc PYTHONHASHSEED=0 PYTHONDONTWRITEBYTECODE=1
 parts=${*:-pairs programs growth symbols}
 
@@ -64,7 +75,7 @@ echo "machine    $(awk -F': ' '/model name/ { print $2; exit }' /proc/cpuinfo), 
 echo "versions   $("$NEAP" --version 2>&1 | head -1); heaptrack $(
 	[ $has_heaptrack = 1 ] && heaptrack --version | awk '{ print $2 }' || echo "not installed"
 ); $(${CC:-gcc} --version 2>/dev/null | head -1); $(getconf GNU_LIBC_VERSION)"
-echo "load       $(cut -d' ' -f1-3 /proc/loadavg) when this began; minimum of $runs interleaved runs"
+echo "load       $(cut -d' ' -f1-3 /proc/loadavg) when this began; minimum of $runs interleaved runs; $clock time"
 echo
 
 # ---- ns per pair ---------------------------------------------------------------------------
@@ -82,6 +93,9 @@ under() {
 	esac
 }
 
+# The line of churn among what others print.
+pair_ns() { awk -v c=$clock_column '/^[0-9.]+ [0-9.]+$/ { print $c }'; }
+
 pair_row() { # NAME KEY
 	local n o p h
 	n=$(least "$2.native") o=$(least "$2.nop") p=$(least "$2.neap") h=$(least "$2.heaptrack")
@@ -94,11 +108,11 @@ bench_pairs() {
 	for ((run = 0; run < runs; run++)); do
 		for depth in 1 10 30 100; do
 			for tool in $tools; do
-				put "pair.$depth.$tool" "$(under "$tool" "$bench/churn" "$pairs" "$depth" 2>/dev/null | grep -E '^[0-9.]+$')"
+				put "pair.$depth.$tool" "$(under "$tool" "$bench/churn" "$pairs" "$depth" 2>/dev/null | pair_ns)"
 			done
 		done
 		for tool in $tools; do
-			put "pair2.10.$tool" "$(under "$tool" "$bench/churn" "$pairs" 10 2 2>/dev/null | grep -E '^[0-9.]+$')"
+			put "pair2.10.$tool" "$(under "$tool" "$bench/churn" "$pairs" 10 2 2>/dev/null | pair_ns)"
 		done
 	done
 	echo "nanoseconds per malloc+free pair"
@@ -196,7 +210,7 @@ measure() {
 		return
 	}
 	[ "$(field status)" = 0 ] || echo "bench: $1 under $2 ended with status $(field status): $(tail -1 stat.err)" >&2
-	for f in command_s target_s after_s rss_kib helper_cpu_s; do put "$key.$f" "$(field $f)"; done
+	for f in command_s target_s target_cpu_s after_s rss_kib helper_cpu_s; do put "$key.$f" "$(field $f)"; done
 	put "$key.share" "$(ratio "$(field helper_cpu_s)" "$(field target_s)")"
 	for f in out.*; do [ -e "$f" ] && put "$key.file" "$(stat -c %s "$f")"; done
 }
@@ -215,10 +229,10 @@ bench_programs() {
 			done
 		done
 	done
-	echo "wall seconds of the target (of the whole command)"
+	echo "$clock seconds of the target (wall seconds of the whole command)"
 	printf '%-10s %8s %18s %18s %12s %18s\n' "" native neap heaptrack neap/native "added/heaptrack's"
 	for name in $names; do
-		n=$(least "$name.native.target_s") p=$(least "$name.neap.target_s") h=$(least "$name.heaptrack.target_s")
+		n=$(least "$name.native.$clock_field") p=$(least "$name.neap.$clock_field") h=$(least "$name.heaptrack.$clock_field")
 		nc=$(least "$name.native.command_s") pc=$(least "$name.neap.command_s") hc=$(least "$name.heaptrack.command_s")
 		local added addedc
 		added=$(ratio "$(minus "$p" "$n")" "$(minus "$h" "$n")")
@@ -226,9 +240,9 @@ bench_programs() {
 		printf '%-10s %8s %18s %18s %12s %18s\n' "$name" "$n" "$p ($pc)" "$h ($hc)" "$(ratio "$p" "$n")" "$added ($addedc)"
 		limit=0.125
 		[ "$name" = clang++ ] && limit=0.25
-		bar "$name: added wall time / heaptrack's, until the target's end" "$added" at-most $limit
+		bar "$name: added $clock time / heaptrack's, until the target's end" "$added" at-most $limit
 		bar "$name: added wall time / heaptrack's, whole command" "$addedc" at-most $limit
-		bar "$name: wall time / native" "$(ratio "$p" "$n")" at-most 1.6
+		bar "$name: $clock time / native" "$(ratio "$p" "$n")" at-most 1.6
 		bar "$name: peak memory / native" "$(ratio "$(most "$name.neap.rss_kib")" "$(most "$name.native.rss_kib")")" at-most 1.5
 		bar "$name: recorder's CPU / target's wall time" "$(least "$name.neap.share")" at-most 0.02
 	done

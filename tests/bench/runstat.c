@@ -9,6 +9,7 @@
  *
  *   command_s=S   wall seconds of the whole command
  *   target_s=S    wall seconds from the first sight of TARGET to its end (to about 0.3 ms)
+ *   target_cpu_s=S  processor seconds of TARGET (its threads that are alive; to about 2 ms)
  *   after_s=S     wall seconds of the command after TARGET's end
  *   rss_kib=N     peak resident memory of TARGET, shared pages included (read every 2 ms)
  *   helper_cpu_s=S  CPU seconds of COMMAND's own process until TARGET's end; 0 if they are one
@@ -110,7 +111,7 @@ static double cpu_s(pid_t pid)
 }
 
 struct result {
-	double first_seen, ended, helper_cpu_s;
+	double first_seen, ended, target_cpu_s, helper_cpu_s;
 	long rss_kib;
 };
 
@@ -122,6 +123,9 @@ static void watch(pid_t command, pid_t target, struct result *out)
 		long kib = peak_kib(target);
 		if (kib > out->rss_kib)
 			out->rss_kib = kib;
+		double cpu = cpu_s(target);
+		if (cpu > out->target_cpu_s)
+			out->target_cpu_s = cpu;
 		struct pollfd p = {.fd = fd, .events = POLLIN};
 		if (fd < 0 || poll(&p, 1, WATCH_MS))
 			break;
@@ -164,9 +168,11 @@ int main(int argc, char **argv)
 	if (!found)
 		fprintf(stderr, "runstat: %s was never seen\n", target);
 	dprintf(3,
-		"command_s=%.4f target_s=%.4f after_s=%.4f rss_kib=%ld helper_cpu_s=%.4f "
+		"command_s=%.4f target_s=%.4f target_cpu_s=%.4f after_s=%.4f rss_kib=%ld "
+		"helper_cpu_s=%.4f "
 		"status=%d\n",
-		end - start, found ? r.ended - r.first_seen : 0, found ? end - r.ended : 0,
-		r.rss_kib, r.helper_cpu_s, WIFSIGNALED(st) ? 128 + WTERMSIG(st) : WEXITSTATUS(st));
+		end - start, found ? r.ended - r.first_seen : 0, r.target_cpu_s,
+		found ? end - r.ended : 0, r.rss_kib, r.helper_cpu_s,
+		WIFSIGNALED(st) ? 128 + WTERMSIG(st) : WEXITSTATUS(st));
 	return found ? 0 : 1;
 }
