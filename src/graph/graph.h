@@ -206,6 +206,26 @@ struct graph_walk graph_walk_init(const struct graph *g, node_id n);
 struct graph_walk graph_walk_leaf(const struct graph *g, node_id n);
 entry_id graph_walk_next(struct graph_walk *w);
 
+/*
+ * The index as flat columns, read-only, for scans.  The entries of a node n are
+ * first_entry[graph_frame_of_node(g, n)] .. first_entry[... + 1] - 1, innermost first.
+ */
+struct graph_columns {
+	size_t entry_count;
+	const func_id *entry_func; /* by entry; 0 unknown */
+	const file_id *entry_file;
+	const uint32_t *entry_line;
+	const uint32_t *first_entry;
+	const node_id *leaf_node;   /* by node: graph_leaf_node */
+	const node_id *cohort_node; /* by cohort, cohort_id - 1 */
+	const node_id *preorder;    /* after graph_need_tree: parents first, subtrees contiguous */
+	size_t preorder_count;
+};
+struct graph_columns graph_columns(const struct graph *g);
+uint32_t graph_frame_of_node(const struct graph *g, node_id n);
+/* graph_cohort_birth - the snapshot that ends the interval of its birth; 0 if inherited. */
+snap_id graph_cohort_birth(const struct graph *g, size_t cohort_idx);
+
 /* ---- grouping ---------------------------------------------------------------------- */
 
 /*
