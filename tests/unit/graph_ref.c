@@ -131,6 +131,25 @@ size_t ref_count_on_stack(const struct profile *p, node_id n, const char *name)
 	return count;
 }
 
+static const char *module_of(const struct profile *p, node_id n)
+{
+	frame_id f = p->node_frame[n];
+	mod_id m = f ? p->frames[f - 1].module : 0;
+	return m ? p->modules[m - 1].path : NULL;
+}
+
+bool ref_is_in_module(const struct profile *p, node_id n, const char *path)
+{
+	if (n == PROFILE_NODE_ROOT)
+		return !path;
+	for (; n && n != PROFILE_NODE_ROOT; n = p->node_parent[n]) {
+		const char *at = module_of(p, n);
+		if (path && at ? !strcmp(path, at) : path == at)
+			return true;
+	}
+	return false;
+}
+
 const char *ref_leaf(const struct profile *p, node_id n, bool (*is_wrapper)(const char *))
 {
 	const char *last = NULL;

@@ -275,6 +275,39 @@ Test(graph, shows_signal_truncated_and_missing_stacks)
 	profile_free(p);
 }
 
+Test(graph, blames_the_outermost_frame_of_a_stack_of_wrappers)
+{
+	static const struct build_line inner[] = {{"wrap_a", "", 0}, {"wrap_b", "", 0}};
+	static const struct build_line outer[] = {{"wrap_c", "", 0}, {"wrap_d", "", 0}};
+	struct build *b = build_new(NULL, NULL);
+	mod_id module = build_module(b, "/lib/x.so");
+	node_id top = build_node(b, PROFILE_NODE_ROOT, build_frame(b, module, 0, outer, 2), 0);
+	node_id leaf = build_node(b, top, build_frame(b, module, 0, inner, 2), 0);
+	struct profile *p = build_read(b);
+	struct graph *g = index_of(p);
+	cr_assert_eq(graph_leaf_node(g, leaf), top);
+	cr_assert_str_eq(graph_entry(g, graph_leaf_entry(g, top)).name, "wrap_d");
+	graph_free(g);
+	profile_free(p);
+}
+
+Test(graph, takes_the_first_of_equally_high_snapshots_for_the_peak)
+{
+	struct build *b = build_new(NULL, NULL);
+	node_id n = build_call(b, PROFILE_NODE_ROOT, "main", "/s/m.c", 1);
+	for (unsigned snap = 1; snap <= 4; snap++) {
+		build_snapshot(b, snap * BUILD_MS);
+		if (snap == 2)
+			build_alloc(b, n, 64, 1, 1);
+		build_end_snapshot(b);
+	}
+	struct profile *p = build_read(b);
+	struct graph *g = index_of(p);
+	cr_assert_eq(graph_peak(g).snap, 2);
+	graph_free(g);
+	profile_free(p);
+}
+
 Test(graph, merges_functions_of_one_name)
 {
 	struct build *b = build_new(NULL, NULL);

@@ -69,7 +69,8 @@ static void make_nodes(struct world *w)
 						       (uint32_t)below(&w->random, 3)};
 		char module[32];
 		snprintf(module, sizeof module, "/lib/%d.so", (int)below(&w->random, 3));
-		frames[i] = build_frame(w->b, build_module(w->b, module), 0, lines, count);
+		mod_id id = below(&w->random, 5) ? build_module(w->b, module) : 0;
+		frames[i] = build_frame(w->b, id, 0, lines, count);
 	}
 	w->nodes[0] = PROFILE_NODE_ROOT;
 	w->nodes[1] = PROFILE_NODE_SIGNAL;
@@ -281,6 +282,28 @@ static void compare_functions(struct subject *s)
 	}
 }
 
+static void compare_modules(struct subject *s)
+{
+	struct graph_groups *modules;
+	struct err e = {0};
+	cr_assert_eq(graph_group(s->g, GROUP_BY_MODULE, &modules, &e), NEAP_OK);
+	cr_assert_eq(graph_group_need_totals(modules, &e), NEAP_OK);
+	struct graph_sum *totals = mem_array(graph_group_count(modules), sizeof *totals);
+	graph_group_total(modules, s->self, s->total, totals);
+	for (uint32_t group = 0; group < graph_group_count(modules); group++) {
+		struct graph_frame f = graph_entry(s->g, graph_group_entry(modules, group));
+		struct graph_sum total = {0, 0};
+		for (size_t c = 0; c < s->p->cohort_count; c++) {
+			if (ref_is_in_module(s->p, node_of(s->p, c), f.module_path))
+				add(&total, s->cohorts[c]);
+		}
+		ASSERT_SUM(s, totals[group], total, "total of module %s",
+			   f.module_path ? f.module_path : "(none)");
+	}
+	mem_free(totals);
+	graph_groups_free(modules);
+}
+
 static void compare_sites_and_threads(struct subject *s)
 {
 	struct graph_sum *sites = mem_array(s->p->site_count, sizeof *sites);
@@ -359,6 +382,7 @@ Test(graph_property, agrees_with_nested_loops_on_random_profiles)
 			compare_cohorts(&s);
 			compare_nodes(&s);
 			compare_functions(&s);
+			compare_modules(&s);
 			compare_sites_and_threads(&s);
 		}
 		compared += s.p->cohort_count;
