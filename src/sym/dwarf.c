@@ -1,34 +1,20 @@
 /*
- * Debug information through libdwarf; no other file includes its headers.
+ * libdwarf; no other file includes its header.  What it allocates is given back in the
+ * function that got it, except DIEs, which are the caller's, and strings, which point
+ * into its sections.  Its own bookkeeping of allocations, a search tree that costs more
+ * than the parsing itself, is switched off; so nothing may be forgotten.
  *
- *   open   one pass over the unit headers: ranges of each unit's own DIE -> segments
- *          (address -> unit).  Units that do not say where they are (DWARF 2 has no way
- *          to, if the code is in several pieces) are looked up in .debug_aranges, and
- *          those that are not there either are read at once.
- *   find   unit of the address -> read it now, once -> its functions, rows and files
- *
- * Debug information is read no deeper than it is asked for.  Reading a unit finds its
- * functions by walking namespaces only; a function's inlined calls are read when an
- * address in it is looked up, theirs when it lies in one of them, and so on.  Functions
- * inside functions (lambdas, as GCC writes them) are searched for when an address of the
- * unit is in none of the others.  Names are followed through DW_AT_abstract_origin and
- * DW_AT_specification when they are needed.
- *
- * Invariants: what libdwarf allocates is given back in the function that got it, except
- * strings, which point into its sections.  Its bookkeeping of allocations, a search tree
- * that costs more than the parsing itself, is switched off; so nothing may be forgotten.
+ * Whatever cannot be read is as if it were not there.
  *
  * Left out: split DWARF (a skeleton unit still gives lines) and dwz files (a name that
  * is in one is missing; the symbol table stands in).
  */
 #include "config.h"
 
-#include "src/sym/sym_priv.h"
+#include "src/sym/dwarf.h"
 
 #include <pthread.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #ifdef HAVE_LIBDWARF_LIBDWARF_H
 #include <libdwarf/dwarf.h>
@@ -38,42 +24,24 @@
 #include <libdwarf.h>
 #endif
 
-#include "src/base/limits.h"
+#define LIMIT_RANGES (16u << 20) /* of one DIE */
 
-#define LIMIT_DIE_DEPTH    (2 * LIMIT_INLINE_DEPTH) /* blocks and inlined functions alternate */
-#define LIMIT_ORIGIN_STEPS 16u                      /* links from a function to its name */
-#define LIMIT_UNITS        (64u << 20)
-#define LIMIT_RANGES       (16u << 20) /* of one DIE */
+/* A struct dw_die is libdwarf's DIE under another name. */
+static Dwarf_Die raw(const struct dw_die *die)
+{
+	return (Dwarf_Die)(uintptr_t)die;
+}
 
-struct walk_step {
-	Dwarf_Die die;
-	uint32_t func;       /* function or inlined call around it, or SYM_NONE */
-	bool is_in_function; /* also if that one has no code of its own */
-};
+static struct dw_die *own(Dwarf_Die die)
+{
+	return (struct dw_die *)die;
+}
 
-struct dwarf {
+struct dw {
 	Dwarf_Debug dbg;
-	struct dw_unit *units;
-	size_t unit_count, unit_cap;
-	struct segments where;  /* address -> unit */
-	struct strtab strings;  /* names and paths that were handed out */
-	size_t cache_bytes;     /* of the units that are read */
-	uint64_t clock;         /* counts uses of units */
-	struct walk_step *walk; /* [LIMIT_DIE_DEPTH + 1] */
-	struct map origins; /* offset of a DIE that others take their name from -> index in names */
-	struct func_name {
-		const char *linkage, *name; /* in strings; NULL: has none */
-	} * names;
-	size_t name_count, name_cap;
 };
 
-/* What the ranges of a unit's DIEs are relative to. */
-struct range_base {
-	uint64_t low_va;
-	Dwarf_Half version;
-};
-
-static bool is_ok(struct dwarf *d, int result, Dwarf_Error *err)
+static bool is_ok(struct dw *d, int result, Dwarf_Error *err)
 {
 	if (result == DW_DLV_ERROR && *err)
 		dwarf_dealloc_error(d->dbg, *err);
@@ -83,7 +51,7 @@ static bool is_ok(struct dwarf *d, int result, Dwarf_Error *err)
 
 /* ---- attributes ------------------------------------------------------------------- */
 
-static const char *die_text(struct dwarf *d, Dwarf_Die die, Dwarf_Half attribute)
+static const char *die_text(struct dw *d, Dwarf_Die die, Dwarf_Half attribute)
 {
 	Dwarf_Error err = NULL;
 	char *text = NULL;
@@ -92,13 +60,13 @@ static const char *die_text(struct dwarf *d, Dwarf_Die die, Dwarf_Half attribute
 	return text && *text ? text : NULL;
 }
 
-static bool die_attr(struct dwarf *d, Dwarf_Die die, Dwarf_Half attribute, Dwarf_Attribute *out)
+static bool die_attr(struct dw *d, Dwarf_Die die, Dwarf_Half attribute, Dwarf_Attribute *out)
 {
 	Dwarf_Error err = NULL;
 	return is_ok(d, dwarf_attr(die, attribute, out, &err), &err);
 }
 
-static uint32_t die_number(struct dwarf *d, Dwarf_Die die, Dwarf_Half attribute)
+static uint32_t die_number(struct dw *d, Dwarf_Die die, Dwarf_Half attribute)
 {
 	Dwarf_Attribute attr;
 	Dwarf_Error err = NULL;
@@ -114,7 +82,7 @@ static uint32_t die_number(struct dwarf *d, Dwarf_Die die, Dwarf_Half attribute)
 }
 
 /* An offset in some section; old compilers give it as a plain number. */
-static bool attr_offset(struct dwarf *d, Dwarf_Attribute attr, Dwarf_Unsigned *out)
+static bool attr_offset(struct dw *d, Dwarf_Attribute attr, Dwarf_Unsigned *out)
 {
 	Dwarf_Error err = NULL;
 	Dwarf_Off off = 0;
@@ -125,24 +93,118 @@ static bool attr_offset(struct dwarf *d, Dwarf_Attribute attr, Dwarf_Unsigned *o
 	return is_ok(d, dwarf_formudata(attr, out, &err), &err);
 }
 
-static bool open_die(struct dwarf *d, uint64_t off, Dwarf_Die *out)
+/* ---- DIEs ------------------------------------------------------------------------- */
+
+enum dw_kind dw_kind(struct dw *d, const struct dw_die *die)
 {
 	Dwarf_Error err = NULL;
-	return is_ok(d, dwarf_offdie_b(d->dbg, off, 1, out, &err), &err);
+	Dwarf_Half tag = 0;
+	if (!is_ok(d, dwarf_tag(raw(die), &tag, &err), &err))
+		return DW_OTHER;
+	switch (tag) {
+	case DW_TAG_compile_unit:
+	case DW_TAG_skeleton_unit:
+		return DW_UNIT;
+	case DW_TAG_subprogram:
+		return DW_FUNCTION;
+	case DW_TAG_inlined_subroutine:
+		return DW_INLINED;
+	case DW_TAG_namespace:
+	case DW_TAG_module:
+		return DW_NAMESPACE;
+	case DW_TAG_lexical_block:
+	case DW_TAG_try_block:
+	case DW_TAG_catch_block:
+	case DW_TAG_with_stmt:
+		return DW_BLOCK;
+	case DW_TAG_structure_type:
+	case DW_TAG_class_type:
+	case DW_TAG_union_type:
+	case DW_TAG_enumeration_type:
+		return DW_TYPE;
+	default:
+		return DW_OTHER;
+	}
 }
 
-/* The DIE that die's origin or specification names. */
-static bool next_origin(struct dwarf *d, Dwarf_Die die, Dwarf_Die *out)
+void dw_die_free(struct dw_die *die)
+{
+	if (die)
+		dwarf_dealloc_die(raw(die));
+}
+
+struct dw_die *dw_die_at(struct dw *d, uint64_t off)
+{
+	Dwarf_Error err = NULL;
+	Dwarf_Die die = NULL;
+	return is_ok(d, dwarf_offdie_b(d->dbg, off, 1, &die, &err), &err) ? own(die) : NULL;
+}
+
+struct dw_die *dw_child(struct dw *d, const struct dw_die *die)
+{
+	Dwarf_Error err = NULL;
+	Dwarf_Die child = NULL;
+	return is_ok(d, dwarf_child(raw(die), &child, &err), &err) ? own(child) : NULL;
+}
+
+struct dw_die *dw_sibling(struct dw *d, const struct dw_die *die)
+{
+	Dwarf_Error err = NULL;
+	Dwarf_Die next = NULL;
+	return is_ok(d, dwarf_siblingof_b(d->dbg, raw(die), 1, &next, &err), &err) ? own(next)
+										   : NULL;
+}
+
+struct dw_die *dw_origin(struct dw *d, const struct dw_die *die)
 {
 	Dwarf_Attribute attr;
 	Dwarf_Error err = NULL;
 	Dwarf_Off off = 0;
-	if (!die_attr(d, die, DW_AT_abstract_origin, &attr) &&
-	    !die_attr(d, die, DW_AT_specification, &attr))
-		return false;
+	if (!die_attr(d, raw(die), DW_AT_abstract_origin, &attr) &&
+	    !die_attr(d, raw(die), DW_AT_specification, &attr))
+		return NULL;
 	bool found = is_ok(d, dwarf_global_formref(attr, &off, &err), &err);
 	dwarf_dealloc_attribute(attr);
-	return found && open_die(d, off, out);
+	return found ? dw_die_at(d, off) : NULL;
+}
+
+uint64_t dw_die_off(struct dw *d, const struct dw_die *die)
+{
+	Dwarf_Error err = NULL;
+	Dwarf_Off off = 0;
+	return is_ok(d, dwarf_dieoffset(raw(die), &off, &err), &err) ? off : 0;
+}
+
+const char *dw_text(struct dw *d, const struct dw_die *die, enum dw_text what)
+{
+	switch (what) {
+	case DW_COMP_DIR:
+		return die_text(d, raw(die), DW_AT_comp_dir);
+	case DW_PRODUCER:
+		return die_text(d, raw(die), DW_AT_producer);
+	case DW_NAME:
+		return die_text(d, raw(die), DW_AT_name);
+	case DW_LINKAGE_NAME:
+		break;
+	}
+	const char *linkage = die_text(d, raw(die), DW_AT_linkage_name);
+	return linkage ? linkage : die_text(d, raw(die), DW_AT_MIPS_linkage_name);
+}
+
+uint32_t dw_number(struct dw *d, const struct dw_die *die, enum dw_number what)
+{
+	static const Dwarf_Half attributes[] = {
+		[DW_CALL_FILE] = DW_AT_call_file,
+		[DW_CALL_LINE] = DW_AT_call_line,
+		[DW_DECL_FILE] = DW_AT_decl_file,
+	};
+	return die_number(d, raw(die), attributes[what]);
+}
+
+bool dw_has_code_in_types(struct dw *d, const struct dw_die *unit)
+{
+	uint32_t language = die_number(d, raw(unit), DW_AT_language);
+	return language == DW_LANG_Rust || language == DW_LANG_D || language == DW_LANG_Swift;
 }
 
 /* ---- ranges ------------------------------------------------------------------------- */
@@ -158,8 +220,7 @@ static bool add_span(struct span_list *l, uint64_t low, uint64_t high, uint32_t 
 	return spans_add(l, low, high, value);
 }
 
-static bool add_ranges_v5(struct dwarf *d, Dwarf_Attribute attr, struct span_list *l,
-			  uint32_t value)
+static bool add_ranges_v5(struct dw *d, Dwarf_Attribute attr, struct span_list *l, uint32_t value)
 {
 	Dwarf_Error err = NULL;
 	Dwarf_Half form = 0;
@@ -191,7 +252,7 @@ static bool add_ranges_v5(struct dwarf *d, Dwarf_Attribute attr, struct span_lis
 	return has_memory;
 }
 
-static bool add_ranges_v2(struct dwarf *d, Dwarf_Die die, Dwarf_Attribute attr, uint64_t base,
+static bool add_ranges_v2(struct dw *d, Dwarf_Die die, Dwarf_Attribute attr, uint64_t base,
 			  struct span_list *l, uint32_t value)
 {
 	Dwarf_Error err = NULL;
@@ -220,7 +281,7 @@ static bool add_ranges_v2(struct dwarf *d, Dwarf_Die die, Dwarf_Attribute attr, 
 }
 
 /* DW_AT_low_pc and DW_AT_high_pc, which is an address or a size. */
-static bool die_low_high(struct dwarf *d, Dwarf_Die die, uint64_t *low, uint64_t *high)
+static bool die_low_high(struct dw *d, Dwarf_Die die, uint64_t *low, uint64_t *high)
 {
 	Dwarf_Error err = NULL;
 	Dwarf_Addr from = 0, to = 0;
@@ -236,252 +297,42 @@ static bool die_low_high(struct dwarf *d, Dwarf_Die die, uint64_t *low, uint64_t
 	return *high > *low;
 }
 
-/* Returns false only if memory runs out; count_out tells whether there was any code. */
-static bool add_die_ranges(struct dwarf *d, Dwarf_Die die, const struct range_base *base,
-			   struct span_list *l, uint32_t value, bool *has_code_out)
+bool dw_ranges(struct dw *d, const struct dw_die *die, struct dw_base base, struct span_list *l,
+	       uint32_t value, bool *has_code_out)
 {
 	uint64_t low, high;
 	size_t before = l->count;
 	bool has_memory = true;
 	Dwarf_Attribute attr;
-	if (die_low_high(d, die, &low, &high)) {
+	if (die_low_high(d, raw(die), &low, &high)) {
 		has_memory = add_span(l, low, high, value);
-	} else if (die_attr(d, die, DW_AT_ranges, &attr)) {
-		has_memory = base->version >= 5
+	} else if (die_attr(d, raw(die), DW_AT_ranges, &attr)) {
+		has_memory = base.version >= 5
 				     ? add_ranges_v5(d, attr, l, value)
-				     : add_ranges_v2(d, die, attr, base->low_va, l, value);
+				     : add_ranges_v2(d, raw(die), attr, base.low_va, l, value);
 		dwarf_dealloc_attribute(attr);
 	}
 	*has_code_out = l->count > before;
 	return has_memory;
 }
 
-static struct range_base unit_base(struct dwarf *d, Dwarf_Die unit_die)
+struct dw_base dw_unit_base(struct dw *d, const struct dw_die *unit)
 {
-	struct range_base base = {0};
+	struct dw_base base = {0};
 	Dwarf_Error err = NULL;
 	Dwarf_Addr low = 0;
 	Dwarf_Half offset_bytes = 0;
-	if (is_ok(d, dwarf_lowpc(unit_die, &low, &err), &err))
+	if (is_ok(d, dwarf_lowpc(raw(unit), &low, &err), &err))
 		base.low_va = low;
-	if (dwarf_get_version_of_die(unit_die, &base.version, &offset_bytes) != DW_DLV_OK)
+	if (dwarf_get_version_of_die(raw(unit), &base.version, &offset_bytes) != DW_DLV_OK)
 		base.version = 2;
 	return base;
-}
-
-/* ---- walking ---------------------------------------------------------------------- */
-
-static bool die_child(struct dwarf *d, Dwarf_Die die, Dwarf_Die *out)
-{
-	Dwarf_Error err = NULL;
-	return is_ok(d, dwarf_child(die, out, &err), &err);
-}
-
-static bool die_sibling(struct dwarf *d, Dwarf_Die die, Dwarf_Die *out)
-{
-	Dwarf_Error err = NULL;
-	return is_ok(d, dwarf_siblingof_b(d->dbg, die, 1, out, &err), &err);
-}
-
-static Dwarf_Half die_tag(struct dwarf *d, Dwarf_Die die)
-{
-	Dwarf_Error err = NULL;
-	Dwarf_Half tag = 0;
-	return is_ok(d, dwarf_tag(die, &tag, &err), &err) ? tag : 0;
-}
-
-struct unit_reader;
-/*
- * Takes note of a DIE.  Returns whether to go on below it, where `below` is then what holds
- * for its children.  Sets at->die to NULL if it keeps the DIE.
- */
-typedef bool visitor(struct unit_reader *r, struct walk_step *at, struct walk_step *below);
-
-struct unit_reader {
-	struct dwarf *d;
-	struct dw_unit *u;
-	struct range_base base;
-	struct span_list spans; /* of the functions found by this walk */
-	bool has_memory;
-};
-
-/* Depth first over everything below `root`, whose own state is `first`. */
-static void walk(struct unit_reader *r, Dwarf_Die root, struct walk_step first, visitor *visit)
-{
-	struct dwarf *d = r->d;
-	struct walk_step *stack = d->walk;
-	size_t top = 0;
-	stack[0] = first;
-	if (die_child(d, root, &stack[0].die))
-		top = 1;
-	while (top) {
-		struct walk_step *at = &stack[top - 1], *below = at + 1;
-		Dwarf_Die die = at->die, next = NULL;
-		*below = *at;
-		bool goes_below = r->has_memory && visit(r, at, below) && top < LIMIT_DIE_DEPTH &&
-				  die_child(d, die, &below->die);
-		/* the sibling first: the visitor may have taken the DIE, but it is still there */
-		bool has_next = r->has_memory && die_sibling(d, die, &next);
-		if (at->die)
-			dwarf_dealloc_die(at->die);
-		at->die = next;
-		if (!has_next)
-			top--;
-		if (!goes_below)
-			continue;
-		if (!has_next) /* nothing to come back to: its place is free */
-			stack[top] = *below;
-		top++;
-	}
-}
-
-/* ---- functions of a unit ------------------------------------------------------------ */
-
-/* Appends a function or inlined call; takes the DIE if it returns an id. */
-static uint32_t add_func(struct unit_reader *r, Dwarf_Die die, uint32_t outer, bool *has_code_out)
-{
-	struct dw_unit *u = r->u;
-	uint32_t id = (uint32_t)u->func_count;
-	*has_code_out = false;
-	if (u->func_count >= LIMIT_IDS)
-		return SYM_NONE;
-	r->has_memory = add_die_ranges(r->d, die, &r->base, &r->spans, id, has_code_out);
-	if (!r->has_memory || (!*has_code_out && outer == SYM_NONE))
-		return SYM_NONE;
-	r->has_memory =
-		vec_reserve((void **)&u->funcs, &u->func_cap, u->func_count + 1, sizeof *u->funcs);
-	if (!r->has_memory)
-		return SYM_NONE;
-	u->funcs[u->func_count++] = (struct dw_func){.die = die, .outer = outer};
-	return id;
-}
-
-static bool visit_function(struct unit_reader *r, struct walk_step *at)
-{
-	bool has_code;
-	Dwarf_Die die = at->die;
-	if (add_func(r, die, SYM_NONE, &has_code) != SYM_NONE)
-		at->die = NULL;
-	return has_code;
-}
-
-/* Functions at the level of the file and of namespaces. */
-static bool visit_shallow(struct unit_reader *r, struct walk_step *at, struct walk_step *below)
-{
-	(void)below;
-	switch (die_tag(r->d, at->die)) {
-	case DW_TAG_subprogram:
-		visit_function(r, at);
-		return false;
-	case DW_TAG_namespace:
-	case DW_TAG_module:
-		return true;
-	default:
-		return false;
-	}
-}
-
-/* Also those inside other functions, and inside types that are local to a function. */
-static bool visit_deep(struct unit_reader *r, struct walk_step *at, struct walk_step *below)
-{
-	switch (die_tag(r->d, at->die)) {
-	case DW_TAG_subprogram:
-		visit_function(r, at);
-		below->is_in_function = true;
-		return true; /* without code it may be the model of inlined copies */
-	case DW_TAG_namespace:
-	case DW_TAG_module:
-	case DW_TAG_lexical_block:
-	case DW_TAG_try_block:
-	case DW_TAG_catch_block:
-		return true;
-	case DW_TAG_structure_type:
-	case DW_TAG_class_type:
-	case DW_TAG_union_type:
-	case DW_TAG_enumeration_type:
-		return at->is_in_function || r->u->has_code_in_types;
-	default:
-		return false;
-	}
-}
-
-/*
- * Calls inlined into a function.  One that has no code is kept and looked into: calls
- * inlined into it may have code (strict DWARF 2 cannot say that code is in several pieces,
- * and then says nothing).
- */
-static bool visit_inlined(struct unit_reader *r, struct walk_step *at, struct walk_step *below)
-{
-	bool has_code;
-	Dwarf_Die die = at->die;
-	switch (die_tag(r->d, die)) {
-	case DW_TAG_inlined_subroutine:
-		below->func = add_func(r, die, at->func, &has_code);
-		if (below->func == SYM_NONE)
-			return false;
-		at->die = NULL;
-		r->u->funcs[below->func].call_file = die_number(r->d, die, DW_AT_call_file);
-		r->u->funcs[below->func].call_line = die_number(r->d, die, DW_AT_call_line);
-		return !has_code;
-	case DW_TAG_lexical_block:
-	case DW_TAG_try_block:
-	case DW_TAG_catch_block:
-	case DW_TAG_with_stmt:
-		return true;
-	default:
-		return false;
-	}
-}
-
-static void forget_funcs(struct dw_unit *u)
-{
-	for (size_t i = 0; i < u->func_count; i++) {
-		dwarf_dealloc_die(u->funcs[i].die);
-		segments_release(&u->funcs[i].inner);
-	}
-	u->func_count = 0;
-	u->inner_bytes = 0;
-	segments_release(&u->where);
-}
-
-static void forget_unit(struct dw_unit *u)
-{
-	forget_funcs(u);
-	unit_clear(u);
-}
-
-/* Replaces the functions of the unit by what the walk finds. */
-static void read_funcs(struct unit_reader *r, Dwarf_Die unit_die, visitor *visit)
-{
-	forget_funcs(r->u);
-	walk(r, unit_die, (struct walk_step){.func = SYM_NONE}, visit);
-	if (r->has_memory)
-		r->has_memory = spans_flatten(&r->spans, &r->u->where);
-	mem_free(r->spans.items);
-	r->spans = (struct span_list){0};
-}
-
-/* What is inlined into a function; false: out of memory. */
-static bool read_inlined(struct dwarf *d, struct dw_unit *u, uint32_t func)
-{
-	struct unit_reader r = {.d = d, .u = u, .has_memory = true};
-	r.base = (struct range_base){u->low_va, u->version};
-	u->funcs[func].is_read = true;
-	walk(&r, u->funcs[func].die, (struct walk_step){.func = func}, visit_inlined);
-	struct segments inner = {0};
-	if (r.has_memory)
-		r.has_memory = spans_flatten(&r.spans, &inner);
-	u->funcs[func].inner = inner;
-	u->inner_bytes += inner.cap * sizeof *inner.items;
-	mem_free(r.spans.items);
-	return r.has_memory;
 }
 
 /* ---- lines of a unit ---------------------------------------------------------------- */
 
 /* DWARF 5 counts directories from 0; releases of libdwarf differ in how it is asked for. */
-static Dwarf_Signed first_dir_index(struct dwarf *d, Dwarf_Line_Context lines,
-				    Dwarf_Unsigned version)
+static Dwarf_Signed first_dir_index(struct dw *d, Dwarf_Line_Context lines, Dwarf_Unsigned version)
 {
 	Dwarf_Error err = NULL;
 	const char *name = NULL;
@@ -490,7 +341,7 @@ static Dwarf_Signed first_dir_index(struct dwarf *d, Dwarf_Line_Context lines,
 	return is_ok(d, dwarf_srclines_include_dir_data(lines, 0, &name, &err), &err) ? 0 : 1;
 }
 
-static const char *include_dir(struct dwarf *d, Dwarf_Line_Context lines, Dwarf_Unsigned version,
+static const char *include_dir(struct dw *d, Dwarf_Line_Context lines, Dwarf_Unsigned version,
 			       Dwarf_Signed first, Dwarf_Unsigned dir)
 {
 	Dwarf_Error err = NULL;
@@ -501,10 +352,9 @@ static const char *include_dir(struct dwarf *d, Dwarf_Line_Context lines, Dwarf_
 	return is_ok(d, dwarf_srclines_include_dir_data(lines, i, &name, &err), &err) ? name : NULL;
 }
 
-static bool read_files(struct unit_reader *r, Dwarf_Line_Context lines, Dwarf_Unsigned version)
+static bool read_files(struct dw *d, struct dw_unit *u, Dwarf_Line_Context lines,
+		       Dwarf_Unsigned version)
 {
-	struct dwarf *d = r->d;
-	struct dw_unit *u = r->u;
 	Dwarf_Error err = NULL;
 	Dwarf_Signed first = 0, count = 0, end = 0;
 	if (!is_ok(d, dwarf_srclines_files_indexes(lines, &first, &count, &end, &err), &err) ||
@@ -535,7 +385,7 @@ static bool read_files(struct unit_reader *r, Dwarf_Line_Context lines, Dwarf_Un
  * Does the row end its sequence?  The release of 2021 says so, wrongly, of most rows that
  * are marked as the beginning of an epilogue (Rust and clang do); those never are an end.
  */
-static bool is_end_of_sequence(struct dwarf *d, Dwarf_Line row)
+static bool is_end_of_sequence(struct dw *d, Dwarf_Line row)
 {
 	Dwarf_Error err = NULL;
 	Dwarf_Bool is_end = 0, is_prologue_end = 0, is_epilogue = 0;
@@ -547,9 +397,8 @@ static bool is_end_of_sequence(struct dwarf *d, Dwarf_Line row)
 	return !(is_ok(d, rc, &err) && is_epilogue);
 }
 
-static bool read_rows(struct unit_reader *r, Dwarf_Line_Context lines)
+static bool read_rows(struct dw *d, struct dw_unit *u, Dwarf_Line_Context lines)
 {
-	struct dwarf *d = r->d;
 	Dwarf_Error err = NULL;
 	Dwarf_Line *all = NULL;
 	Dwarf_Signed count = 0;
@@ -562,158 +411,37 @@ static bool read_rows(struct unit_reader *r, Dwarf_Line_Context lines)
 			continue;
 		is_ok(d, dwarf_line_srcfileno(all[i], &file, &err), &err);
 		is_ok(d, dwarf_lineno(all[i], &line, &err), &err);
-		if (!unit_add_row(r->u, va, file <= UINT32_MAX ? (uint32_t)file : 0,
+		if (!unit_add_row(u, va, file <= UINT32_MAX ? (uint32_t)file : 0,
 				  line <= UINT32_MAX ? (uint32_t)line : 0,
 				  is_end_of_sequence(d, all[i])))
 			return false;
 	}
-	unit_seal_rows(r->u);
+	unit_seal_rows(u);
 	return true;
 }
 
-/* The file that a function is declared in, by the unit's own numbers; 0 also if unknown. */
-static uint32_t decl_file_of(struct dwarf *d, Dwarf_Die die)
+bool dw_read_lines(struct dw *d, const struct dw_die *unit, struct dw_unit *u,
+		   unsigned *version_out)
 {
-	uint32_t file = die_number(d, die, DW_AT_decl_file);
-	Dwarf_Die at = NULL, next = NULL;
-	bool is_open = !file && next_origin(d, die, &at);
-	for (unsigned steps = 0; is_open; steps++) {
-		file = die_number(d, at, DW_AT_decl_file);
-		is_open = !file && steps < LIMIT_ORIGIN_STEPS && next_origin(d, at, &next);
-		dwarf_dealloc_die(at);
-		at = next;
-	}
-	return file;
-}
-
-/*
- * A line program begins with file 1; the release of 2021 begins with file 0 if it is of
- * DWARF 5.  Rows before the first change of file are then in the wrong one.  GCC never uses
- * file 0, so all of them are wrong.  Clang does use it: there, the function at the
- * beginning of the sequence tells by where it was declared.
- */
-static void mend_first_files(struct unit_reader *r, bool is_gcc)
-{
-	struct dw_unit *u = r->u;
-	for (size_t i = 0; i < u->seq_count; i++) {
-		const struct dw_seq *seq = &u->seqs[i];
-		struct dw_row *rows = u->rows + seq->first_row;
-		if (rows[0].file)
-			continue;
-		uint32_t func = segments_find(&u->where, seq->low_va);
-		if (!is_gcc && (func == SYM_NONE || decl_file_of(r->d, u->funcs[func].die) != 1))
-			continue;
-		for (uint32_t k = 0; k < seq->row_count && !rows[k].file; k++)
-			rows[k].file = 1;
-	}
-}
-
-static void read_lines(struct unit_reader *r, Dwarf_Die unit_die)
-{
-	struct dwarf *d = r->d;
 	Dwarf_Error err = NULL;
 	Dwarf_Unsigned version = 0;
 	Dwarf_Small table_count = 0;
 	Dwarf_Line_Context lines = NULL;
-	r->u->comp_dir = die_text(d, unit_die, DW_AT_comp_dir);
-	if (!is_ok(d, dwarf_srclines_b(unit_die, &version, &table_count, &lines, &err), &err))
-		return;
-	r->has_memory = read_files(r, lines, version) && (table_count != 1 || read_rows(r, lines));
+	*version_out = 0;
+	if (!is_ok(d, dwarf_srclines_b(raw(unit), &version, &table_count, &lines, &err), &err))
+		return true;
+	bool has_memory =
+		read_files(d, u, lines, version) && (table_count != 1 || read_rows(d, u, lines));
 	dwarf_srclines_dealloc_b(lines);
-	if (r->has_memory && version >= 5) {
-		const char *producer = die_text(d, unit_die, DW_AT_producer);
-		mend_first_files(r, producer && !strncmp(producer, "GNU ", 4));
-	}
+	*version_out = (unsigned)version;
+	return has_memory;
 }
 
-/* ---- units ---------------------------------------------------------------------------- */
+/* ---- units ------------------------------------------------------------------------ */
 
-static bool language_has_code_in_types(uint32_t language)
+struct dw_die *dw_next_unit(struct dw *d)
 {
-	return language == DW_LANG_Rust || language == DW_LANG_D || language == DW_LANG_Swift;
-}
-
-/* False: out of memory; the unit is then as if it were empty. */
-static bool read_unit(struct dwarf *d, struct dw_unit *u)
-{
-	Dwarf_Die die = NULL;
-	u->is_read = true;
-	if (!open_die(d, u->die_off, &die))
-		return true;
-	struct unit_reader r = {.d = d, .u = u, .base = unit_base(d, die), .has_memory = true};
-	u->has_code_in_types = language_has_code_in_types(die_number(d, die, DW_AT_language));
-	u->version = r.base.version;
-	u->low_va = r.base.low_va;
-	read_funcs(&r, die, visit_shallow);
-	if (r.has_memory)
-		read_lines(&r, die);
-	dwarf_dealloc_die(die);
-	if (!r.has_memory)
-		forget_unit(u);
-	u->is_read = true;
-	return r.has_memory;
-}
-
-/* Once more, for functions inside functions. */
-static bool read_unit_deep(struct dwarf *d, struct dw_unit *u)
-{
-	Dwarf_Die die = NULL;
-	u->is_deep = true;
-	if (!open_die(d, u->die_off, &die))
-		return true;
-	struct unit_reader r = {.d = d, .u = u, .has_memory = true};
-	r.base = (struct range_base){u->low_va, u->version};
-	read_funcs(&r, die, visit_deep);
-	dwarf_dealloc_die(die);
-	return r.has_memory;
-}
-
-/* Forgets the units that were not used for longest until the rest fits. */
-static void trim_cache(struct dwarf *d, struct dw_unit *used)
-{
-	size_t bytes = unit_bytes(used);
-	d->cache_bytes = d->cache_bytes - used->counted_bytes + bytes;
-	used->counted_bytes = bytes;
-	used->last_use = ++d->clock;
-	while (d->cache_bytes > SYM_UNIT_CACHE_BYTES) {
-		struct dw_unit *oldest = NULL;
-		for (size_t i = 0; i < d->unit_count; i++) {
-			struct dw_unit *u = &d->units[i];
-			if (u->counted_bytes && u != used &&
-			    (!oldest || u->last_use < oldest->last_use))
-				oldest = u;
-		}
-		if (!oldest)
-			return;
-		d->cache_bytes -= oldest->counted_bytes;
-		forget_unit(oldest);
-	}
-}
-
-/* ---- the index of units ------------------------------------------------------------------ */
-
-static bool add_unit(struct dwarf *d, Dwarf_Die die, struct span_list *spans)
-{
-	Dwarf_Error err = NULL;
-	Dwarf_Off off = 0;
-	Dwarf_Half tag = 0;
-	if (!is_ok(d, dwarf_tag(die, &tag, &err), &err) ||
-	    !is_ok(d, dwarf_dieoffset(die, &off, &err), &err))
-		return true;
-	if (tag != DW_TAG_compile_unit && tag != DW_TAG_skeleton_unit)
-		return true;
-	if (!vec_reserve((void **)&d->units, &d->unit_cap, d->unit_count + 1, sizeof *d->units))
-		return false;
-	uint32_t id = (uint32_t)d->unit_count++;
-	d->units[id] = (struct dw_unit){.die_off = off};
-	struct range_base base = unit_base(d, die);
-	return add_die_ranges(d, die, &base, spans, id, &d->units[id].has_ranges);
-}
-
-/* Stops at the first damaged header: what comes after it cannot be found. */
-static bool index_units(struct dwarf *d, struct span_list *spans)
-{
-	while (d->unit_count < LIMIT_UNITS) {
+	for (;;) {
 		Dwarf_Error err = NULL;
 		Dwarf_Unsigned length, type_off, next;
 		Dwarf_Half version, address_bytes, length_bytes, extension_bytes, type;
@@ -724,33 +452,13 @@ static bool index_units(struct dwarf *d, struct span_list *spans)
 						&address_bytes, &length_bytes, &extension_bytes,
 						&signature, &type_off, &next, &type, &err);
 		if (!is_ok(d, rc, &err))
-			return true;
-		if (!is_ok(d, dwarf_siblingof_b(d->dbg, NULL, 1, &die, &err), &err))
-			continue;
-		bool has_memory = add_unit(d, die, spans);
-		dwarf_dealloc_die(die);
-		if (!has_memory)
-			return false;
+			return NULL;
+		if (is_ok(d, dwarf_siblingof_b(d->dbg, NULL, 1, &die, &err), &err))
+			return own(die);
 	}
-	return true;
 }
 
-/* Units are in the order of their offsets. */
-static uint32_t unit_at(const struct dwarf *d, uint64_t die_off)
-{
-	size_t low = 0, high = d->unit_count;
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-		if (d->units[mid].die_off < die_off)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low < d->unit_count && d->units[low].die_off == die_off ? (uint32_t)low : SYM_NONE;
-}
-
-static bool add_arange(struct dwarf *d, Dwarf_Arange arange, struct span_list *spans,
-		       bool *has_aranges)
+static bool take_arange(struct dw *d, Dwarf_Arange arange, dw_arange_taker *take, void *context)
 {
 	Dwarf_Error err = NULL;
 	Dwarf_Unsigned segment = 0, segment_bytes = 0, bytes = 0;
@@ -758,17 +466,13 @@ static bool add_arange(struct dwarf *d, Dwarf_Arange arange, struct span_list *s
 	Dwarf_Off off = 0;
 	int rc =
 		dwarf_get_arange_info_b(arange, &segment, &segment_bytes, &low, &bytes, &off, &err);
-	if (!is_ok(d, rc, &err) || !bytes ||
+	if (!is_ok(d, rc, &err) || !bytes || low <= 1 ||
 	    !is_ok(d, dwarf_get_cu_die_offset(arange, &off, &err), &err))
 		return true;
-	uint32_t id = unit_at(d, off);
-	if (id == SYM_NONE || d->units[id].has_ranges)
-		return true;
-	has_aranges[id] = true;
-	return add_span(spans, low, low + bytes, id);
+	return take(context, low, low + bytes, off);
 }
 
-static bool add_aranges(struct dwarf *d, struct span_list *spans, bool *has_aranges)
+bool dw_aranges(struct dw *d, dw_arange_taker *take, void *context)
 {
 	Dwarf_Error err = NULL;
 	Dwarf_Arange *aranges = NULL;
@@ -777,53 +481,14 @@ static bool add_aranges(struct dwarf *d, struct span_list *spans, bool *has_aran
 		return true;
 	bool has_memory = true;
 	for (Dwarf_Signed i = 0; i < count; i++) {
-		has_memory = has_memory && add_arange(d, aranges[i], spans, has_aranges);
+		has_memory = has_memory && take_arange(d, aranges[i], take, context);
 		dwarf_dealloc(d->dbg, aranges[i], DW_DLA_ARANGE);
 	}
 	dwarf_dealloc(d->dbg, aranges, DW_DLA_LIST);
 	return has_memory;
 }
 
-/* The last resort: where its functions are. */
-static bool add_functions_of(struct dwarf *d, uint32_t id, struct span_list *spans)
-{
-	struct dw_unit *u = &d->units[id];
-	if (!read_unit(d, u))
-		return false;
-	for (size_t i = 0; i + 1 < u->where.count; i++)
-		if (u->where.items[i].value != SYM_NONE &&
-		    !spans_add(spans, u->where.items[i].low_va, u->where.items[i + 1].low_va, id))
-			return false;
-	trim_cache(d, u);
-	return true;
-}
-
-static bool add_units_without_ranges(struct dwarf *d, struct span_list *spans)
-{
-	bool has_memory = true, is_needed = false;
-	for (size_t i = 0; i < d->unit_count; i++)
-		is_needed |= !d->units[i].has_ranges;
-	if (!is_needed)
-		return true;
-	bool *has_aranges = mem_zarray(d->unit_count, sizeof *has_aranges);
-	has_memory = has_aranges && add_aranges(d, spans, has_aranges);
-	for (size_t i = 0; has_memory && i < d->unit_count; i++)
-		if (!d->units[i].has_ranges && !has_aranges[i])
-			has_memory = add_functions_of(d, (uint32_t)i, spans);
-	mem_free(has_aranges);
-	return has_memory;
-}
-
-static bool build_index(struct dwarf *d)
-{
-	struct span_list spans = {0};
-	bool has_memory = index_units(d, &spans) && add_units_without_ranges(d, &spans) &&
-			  spans_flatten(&spans, &d->where);
-	mem_free(spans.items);
-	return has_memory;
-}
-
-/* ---- opening -------------------------------------------------------------------------------- */
+/* ---- opening ---------------------------------------------------------------------- */
 
 static void set_up_libdwarf(void)
 {
@@ -839,190 +504,38 @@ static int init_libdwarf(int fd, Dwarf_Debug *dbg, Dwarf_Error *err)
 #endif
 }
 
-enum neap_err dwarf_open_file(int fd, const char *path, struct dwarf **out, struct err *e)
+enum neap_err dw_open(int fd, const char *path, struct dw **out, struct err *e)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	pthread_once(&once, set_up_libdwarf);
 	*out = NULL;
-	struct dwarf *d = mem_zalloc(sizeof *d);
+	struct dw *d = mem_zalloc(sizeof *d);
 	if (!d)
 		return err_nomem(e, "debug information");
-	d->walk = mem_array(LIMIT_DIE_DEPTH + 1, sizeof *d->walk);
 	Dwarf_Error err = NULL;
-	int rc = d->walk ? init_libdwarf(fd, &d->dbg, &err) : DW_DLV_ERROR;
 	enum neap_err result = NEAP_OK;
-	if (!d->walk)
-		result = err_nomem(e, "debug information");
-	else if (rc == DW_DLV_NO_ENTRY)
+	int rc = init_libdwarf(fd, &d->dbg, &err);
+	if (rc == DW_DLV_NO_ENTRY)
 		result = err_set(e, ERR_ABSENT, "'%s' has no debug information", path);
 	else if (rc != DW_DLV_OK)
 		result = err_corrupt(e, "cannot read the debug information of '%s': %s", path,
 				     err ? dwarf_errmsg(err) : "out of memory");
-	else if (!build_index(d))
-		result = err_nomem(e, "an index of debug information");
 	if (err)
 		dwarf_dealloc_error(d->dbg, err);
 	if (result) {
-		dwarf_close_file(d);
+		dw_close(d);
 		return result;
 	}
 	*out = d;
 	return NEAP_OK;
 }
 
-void dwarf_close_file(struct dwarf *d)
+void dw_close(struct dw *d)
 {
 	if (!d)
 		return;
-	for (size_t i = 0; i < d->unit_count; i++)
-		forget_unit(&d->units[i]);
-	mem_free(d->units);
-	segments_release(&d->where);
-	strtab_release(&d->strings);
-	map_release(&d->origins);
-	mem_free(d->names);
-	mem_free(d->walk);
 	Dwarf_Error err = NULL;
 	if (d->dbg && dwarf_finish(d->dbg, &err) == DW_DLV_ERROR && err)
 		dwarf_dealloc_error(NULL, err);
 	mem_free(d);
-}
-
-/* ---- names ------------------------------------------------------------------------------------ */
-
-static const char *keep(struct dwarf *d, const char *s)
-{
-	if (!s)
-		return NULL;
-	size_t bytes = strnlen(s, LIMIT_NAME_BYTES);
-	return strtab_get(&d->strings, strtab_add(&d->strings, s, bytes));
-}
-
-/* Index of a name in d->names + 1; 0: out of memory. */
-static uint32_t add_name(struct dwarf *d, const char *linkage, const char *name)
-{
-	if (!vec_reserve((void **)&d->names, &d->name_cap, d->name_count + 1, sizeof *d->names))
-		return 0;
-	d->names[d->name_count++] = (struct func_name){keep(d, linkage), keep(d, name)};
-	return (uint32_t)d->name_count;
-}
-
-static const char *linkage_of(struct dwarf *d, Dwarf_Die die)
-{
-	const char *linkage = die_text(d, die, DW_AT_linkage_name);
-	return linkage ? linkage : die_text(d, die, DW_AT_MIPS_linkage_name);
-}
-
-/* The name that a chain of origins ends with, die being its first. */
-static uint32_t name_of_origins(struct dwarf *d, Dwarf_Die die, const char *name)
-{
-	const char *linkage = NULL;
-	Dwarf_Die at = die, next = NULL;
-	for (unsigned steps = 0; steps < LIMIT_ORIGIN_STEPS; steps++) {
-		linkage = linkage_of(d, at);
-		if (!name)
-			name = die_text(d, at, DW_AT_name);
-		bool goes_on = !linkage && next_origin(d, at, &next);
-		if (at != die)
-			dwarf_dealloc_die(at);
-		at = next;
-		next = NULL;
-		if (!goes_on)
-			break;
-	}
-	if (at && at != die)
-		dwarf_dealloc_die(at);
-	return add_name(d, linkage, name);
-}
-
-/* Copies of one inlined function share its origin: that is looked up once. */
-static const struct func_name *name_func(struct dwarf *d, struct dw_func *f)
-{
-	static const struct func_name nameless;
-	Dwarf_Die origin = NULL;
-	if (!f->name_idx) {
-		const char *linkage = linkage_of(d, f->die),
-			   *name = die_text(d, f->die, DW_AT_name);
-		Dwarf_Off off = 0;
-		Dwarf_Error err = NULL;
-		if (linkage || !next_origin(d, f->die, &origin)) {
-			f->name_idx = add_name(d, linkage, name);
-		} else if (name || !is_ok(d, dwarf_dieoffset(origin, &off, &err), &err)) {
-			f->name_idx = name_of_origins(d, origin, name);
-		} else {
-			uint32_t known = map_find(&d->origins, off);
-			f->name_idx =
-				known != MAP_ABSENT ? known : name_of_origins(d, origin, NULL);
-			if (known == MAP_ABSENT && f->name_idx)
-				map_put(&d->origins, off, f->name_idx); /* only a cache */
-		}
-		if (origin)
-			dwarf_dealloc_die(origin);
-	}
-	return f->name_idx ? &d->names[f->name_idx - 1] : &nameless;
-}
-
-/* ---- looking up ------------------------------------------------------------------------------- */
-
-/* The function at va that is not inlined. */
-static uint32_t find_func(struct dwarf *d, struct dw_unit *u, uint64_t va)
-{
-	uint32_t id = segments_find(&u->where, va);
-	if (id == SYM_NONE && !u->is_deep && read_unit_deep(d, u))
-		id = segments_find(&u->where, va);
-	return id;
-}
-
-/* The innermost inlined call at va. */
-static uint32_t find_innermost(struct dwarf *d, struct dw_unit *u, uint64_t va)
-{
-	uint32_t id = find_func(d, u, va);
-	for (uint32_t depth = 0; id != SYM_NONE && depth < LIMIT_INLINE_DEPTH; depth++) {
-		if (!u->funcs[id].is_read && !read_inlined(d, u, id))
-			return id;
-		uint32_t inner = segments_find(&u->funcs[id].inner, va);
-		if (inner == SYM_NONE)
-			return id;
-		id = inner;
-	}
-	return id;
-}
-
-static size_t find_in_unit(struct dwarf *d, struct dw_unit *u, uint64_t va, struct dwarf_frame *out,
-			   size_t cap)
-{
-	const struct dw_row *row = unit_find_row(u, va);
-	const char *file = row ? unit_file_path(u, row->file, &d->strings) : "";
-	uint32_t line = row ? row->line : 0;
-	size_t count = 0;
-	uint32_t id = find_innermost(d, u, va);
-	if (id == SYM_NONE) {
-		out[0] = (struct dwarf_frame){.file = file, .line = line};
-		return row ? 1 : 0;
-	}
-	/* outer ids are smaller: a function is added before what is in it, so this ends */
-	for (; id != SYM_NONE; id = u->funcs[id].outer) {
-		struct dw_func *f = &u->funcs[id];
-		/* if they are too many, the last place is the outermost function's */
-		if (count < cap - 1 || f->outer == SYM_NONE) {
-			const struct func_name *name = name_func(d, f);
-			out[count++] = (struct dwarf_frame){name->linkage, name->name, file, line};
-		}
-		file = unit_file_path(u, f->call_file, &d->strings);
-		line = f->call_line;
-	}
-	return count;
-}
-
-size_t dwarf_find(struct dwarf *d, uint64_t va, struct dwarf_frame *out, size_t cap)
-{
-	uint32_t id = cap ? segments_find(&d->where, va) : SYM_NONE;
-	if (id == SYM_NONE)
-		return 0;
-	struct dw_unit *u = &d->units[id];
-	if (!u->is_read)
-		read_unit(d, u);
-	size_t count = find_in_unit(d, u, va, out, cap);
-	trim_cache(d, u);
-	return count;
 }

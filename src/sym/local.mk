@@ -3,8 +3,10 @@ neap_libs += src/sym/libsym.la
 
 src_sym_libsym_la_SOURCES = \
 	src/sym/debugfile.c \
+	src/sym/debuginfo.c \
 	src/sym/demangle.c \
 	src/sym/dwarf.c \
+	src/sym/dwarf.h \
 	src/sym/elf.c \
 	src/sym/elfsyms.c \
 	src/sym/module.c \

@@ -19,11 +19,11 @@
 
 struct sym_module {
 	struct elf_file *file, *debug_file; /* debug_file NULL: everything is in file, or nothing */
-	struct dwarf *dwarf;                /* NULL: none */
+	struct debuginfo *debuginfo;        /* NULL: none */
 	struct elf_symbols symbols;
 	struct strtab strings; /* names that had to be made */
 	struct map demangled; /* address of a linkage name -> its text in strings; or NOT_MANGLED */
-	struct dwarf_frame *found; /* [LIMIT_INLINE_DEPTH], for one lookup */
+	struct debuginfo_frame *found; /* [LIMIT_INLINE_DEPTH], for one lookup */
 };
 
 #define NOT_MANGLED (MAP_ABSENT - 1)
@@ -65,12 +65,12 @@ static bool load_symbols(struct sym_module *m)
 }
 
 /* Damaged debug information costs lines and inlined names, not the module. */
-static enum neap_err load_dwarf(struct sym_module *m, struct err *e)
+static enum neap_err load_debuginfo(struct sym_module *m, struct err *e)
 {
 	const struct elf_file *f = elf_has_dwarf(m->file) ? m->file : m->debug_file;
 	if (!f || !elf_has_dwarf(f))
 		return NEAP_OK;
-	enum neap_err rc = dwarf_open_file(f->fd, f->path, &m->dwarf, e);
+	enum neap_err rc = debuginfo_open(f->fd, f->path, &m->debuginfo, e);
 	return rc == ERR_NOMEM ? rc : NEAP_OK;
 }
 
@@ -88,7 +88,7 @@ static enum neap_err load(struct sym_module *m, const struct sym_request *req, s
 		m->debug_file = debugfile_find(m->file, req->debug_dirs);
 	if (!load_symbols(m))
 		return err_nomem(e, "symbols");
-	return load_dwarf(m, e);
+	return load_debuginfo(m, e);
 }
 
 enum neap_err sym_module_open(const struct sym_request *req, struct sym_module **out, struct err *e)
@@ -110,7 +110,7 @@ void sym_module_free(struct sym_module *m)
 {
 	if (!m)
 		return;
-	dwarf_close_file(m->dwarf); /* reads from the descriptors below */
+	debuginfo_free(m->debuginfo); /* reads from the descriptors below */
 	elf_free(m->debug_file);
 	elf_free(m->file);
 	elf_symbols_release(&m->symbols);
@@ -122,7 +122,7 @@ void sym_module_free(struct sym_module *m)
 
 const char *sym_module_source(const struct sym_module *m)
 {
-	if (m->dwarf)
+	if (m->debuginfo)
 		return "DWARF";
 	return m->symbols.count ? "symbol table" : "none";
 }
@@ -167,7 +167,7 @@ static bool is_part_of(const char *symbol, const char *name)
 }
 
 /* NULL: the function has no name anywhere. */
-static const char *linkage_of(struct sym_module *m, const struct dwarf_frame *f, uint64_t va,
+static const char *linkage_of(struct sym_module *m, const struct debuginfo_frame *f, uint64_t va,
 			      bool is_inlined)
 {
 	if (f->linkage || is_inlined)
@@ -184,9 +184,9 @@ size_t sym_lookup(struct sym_module *m, uint64_t va, struct sym_line *lines_out,
 	if (!cap)
 		return 0;
 	size_t most = cap < LIMIT_INLINE_DEPTH ? cap : LIMIT_INLINE_DEPTH;
-	size_t found_count = m->dwarf ? dwarf_find(m->dwarf, va, m->found, most) : 0;
+	size_t found_count = m->debuginfo ? debuginfo_find(m->debuginfo, va, m->found, most) : 0;
 	if (!found_count) {
-		m->found[0] = (struct dwarf_frame){.file = ""};
+		m->found[0] = (struct debuginfo_frame){.file = ""};
 		found_count = 1;
 	}
 	size_t count = 0;

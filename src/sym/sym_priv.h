@@ -1,6 +1,6 @@
 /*
  * Between the files of src/sym: the ELF reader, symbol tables, the search for
- * separate debug files, flattened ranges and what dwarf.c reads of a unit.
+ * separate debug files, flattened ranges and what is read of a unit.
  */
 #ifndef NEAP_SYM_SYM_PRIV_H
 #define NEAP_SYM_SYM_PRIV_H
@@ -179,25 +179,25 @@ const char *unit_file_path(struct dw_unit *u, uint32_t file, struct strtab *stri
 /* path_join_clean - comp_dir/dir/name with "//", "/./" and "/x/../" taken out; parts may be NULL. */
 void path_join_clean(struct buf *out, const char *comp_dir, const char *dir, const char *name);
 
-/* ---- dwarf.c: the only file that knows libdwarf ----------------------------------- */
+/* ---- debuginfo.c ------------------------------------------------------------------ */
 
-struct dwarf;
-struct dwarf_frame {
+struct debuginfo;
+struct debuginfo_frame {
 	const char *linkage, *name; /* as DWARF has them; NULL: not there */
 	const char *file;           /* "" unknown */
 	uint32_t line;
 };
 /*
- * dwarf_open_file - index the units of a file by address.
+ * debuginfo_open - index the units of a file by address.
  *   fd  stays open for as long as the result is used; its offset is moved
  * Fails: ERR_FORMAT, ERR_ABSENT (no debug information), ERR_NOMEM.
  */
-enum neap_err dwarf_open_file(int fd, const char *path, struct dwarf **out, struct err *e);
-void dwarf_close_file(struct dwarf *d);
+enum neap_err debuginfo_open(int fd, const char *path, struct debuginfo **out, struct err *e);
+void debuginfo_free(struct debuginfo *d);
 /*
- * dwarf_find - functions at an address, innermost first, the one that is not inlined last.  If
- * only the line is known, one entry without names.  Strings live as long as d.
+ * debuginfo_find - functions at an address, innermost first, the one that is not inlined
+ * last.  If only the line is known, one entry without names.  Strings live as long as d.
  */
-size_t dwarf_find(struct dwarf *d, uint64_t va, struct dwarf_frame *out, size_t cap);
+size_t debuginfo_find(struct debuginfo *d, uint64_t va, struct debuginfo_frame *out, size_t cap);
 
 #endif

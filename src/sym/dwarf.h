@@ -1,0 +1,79 @@
+/*
+ * What neap needs of DWARF, without libdwarf's types.  dwarf.c implements it;
+ * debuginfo.c makes functions, inlined calls and lines of it.
+ *
+ * A DIE belongs to whoever got it and is freed with dw_die_free before dw_close.
+ * Strings live until dw_close.  What is damaged reads as not being there.
+ */
+#ifndef NEAP_SYM_DWARF_H
+#define NEAP_SYM_DWARF_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "src/base/err.h"
+#include "src/sym/sym_priv.h"
+
+struct dw;
+struct dw_die;
+
+enum dw_kind {
+	DW_OTHER,
+	DW_UNIT,
+	DW_FUNCTION,
+	DW_INLINED,
+	DW_NAMESPACE,
+	DW_BLOCK,
+	DW_TYPE, /* that can have functions in it */
+};
+enum dw_text {
+	DW_LINKAGE_NAME,
+	DW_NAME,
+	DW_COMP_DIR,
+	DW_PRODUCER
+};
+enum dw_number {
+	DW_CALL_FILE,
+	DW_CALL_LINE,
+	DW_DECL_FILE
+};
+
+struct dw_base { /* what the ranges of a unit's DIEs are relative to */
+	uint64_t low_va;
+	uint16_t version;
+};
+
+/* dw_open - fd stays the caller's and open until dw_close; its offset is moved.
+ * Fails: ERR_FORMAT, ERR_ABSENT (no debug information), ERR_NOMEM. */
+enum neap_err dw_open(int fd, const char *path, struct dw **out, struct err *e);
+void dw_close(struct dw *d);
+
+/* dw_next_unit - DIE of the next unit in the file; NULL at the end, or where it is damaged. */
+struct dw_die *dw_next_unit(struct dw *d);
+struct dw_die *dw_die_at(struct dw *d, uint64_t off);
+struct dw_die *dw_child(struct dw *d, const struct dw_die *die);
+struct dw_die *dw_sibling(struct dw *d, const struct dw_die *die);
+/* dw_origin - what its DW_AT_abstract_origin or DW_AT_specification names. */
+struct dw_die *dw_origin(struct dw *d, const struct dw_die *die);
+void dw_die_free(struct dw_die *die);
+
+uint64_t dw_die_off(struct dw *d, const struct dw_die *die);
+enum dw_kind dw_kind(struct dw *d, const struct dw_die *die);
+const char *dw_text(struct dw *d, const struct dw_die *die, enum dw_text what);  /* NULL */
+uint32_t dw_number(struct dw *d, const struct dw_die *die, enum dw_number what); /* 0 */
+/* dw_has_code_in_types - is the unit's language one that puts functions inside types? */
+bool dw_has_code_in_types(struct dw *d, const struct dw_die *unit);
+struct dw_base dw_unit_base(struct dw *d, const struct dw_die *unit);
+
+/* dw_ranges - append where a DIE's code is, with value.  False: out of memory. */
+bool dw_ranges(struct dw *d, const struct dw_die *die, struct dw_base base, struct span_list *l,
+	       uint32_t value, bool *has_code_out);
+/* dw_read_lines - rows and files of a unit.  False: out of memory. */
+bool dw_read_lines(struct dw *d, const struct dw_die *unit, struct dw_unit *u,
+		   unsigned *version_out);
+
+typedef bool dw_arange_taker(void *context, uint64_t low_va, uint64_t high_va, uint64_t unit_off);
+/* dw_aranges - all of .debug_aranges; stops when take returns false, and returns that. */
+bool dw_aranges(struct dw *d, dw_arange_taker *take, void *context);
+
+#endif
