@@ -194,7 +194,8 @@ static struct token unclosed(const struct lexer *l, uint32_t start, uint32_t end
 		return t;
 	}
 	if (is_string)
-		return bad(start, end, "this string is never closed", "end it with \" on the same line");
+		return bad(start, end, "this string is never closed",
+			   "end it with \" on the same line");
 	return bad(start, end, "this regular expression is never closed",
 		   "end it with / on the same line; a / inside is written \\/");
 }
@@ -206,7 +207,8 @@ static struct token lex_string(const struct lexer *l, uint32_t start)
 		if (l->text[pos] == '\n')
 			return unclosed(l, start, pos, true);
 		if (is_control(l->text[pos]))
-			return bad(pos, pos + 1, "control character in a string", "write \\n or \\t");
+			return bad(pos, pos + 1, "control character in a string",
+				   "write \\n or \\t");
 		if (l->text[pos] != '\\')
 			continue;
 		if (pos + 1 < l->bytes && !is_one_of(l->text[pos + 1], "\\\"nt"))
@@ -302,7 +304,8 @@ static struct token lex_mark(const struct lexer *l, uint32_t pos)
 	}
 	return bad(pos, pos + 1,
 		   is_control(l->text[pos]) ? "control character" : "unexpected character",
-		   is_control(l->text[pos]) ? NULL : "put names with unusual characters in double quotes");
+		   is_control(l->text[pos]) ? NULL
+					    : "put names with unusual characters in double quotes");
 }
 
 /* $name, or nothing of the kind. */

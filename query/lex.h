@@ -8,10 +8,10 @@
 #include "query/ast.h"
 
 enum lex_mode {
-	LEX_EXPR,   /* conditions: `leaf.` and `label.` end before the dot; a leading / is a regex */
-	LEX_STEP,   /* frames by name, patterns after ~: as LEX_EXPR, but dots do not divide */
-	LEX_VALUE,  /* after = : wildcards, paths */
-	LEX_NAME,   /* keywords, columns, keys: letters, digits, _ */
+	LEX_EXPR,  /* conditions: `leaf.` and `label.` end before the dot; a leading / is a regex */
+	LEX_STEP,  /* frames by name, patterns after ~: as LEX_EXPR, but dots do not divide */
+	LEX_VALUE, /* after = : wildcards, paths */
+	LEX_NAME,  /* keywords, columns, keys: letters, digits, _ */
 	LEX_NUMBER, /* quantities, with a minus */
 	LEX_TIME,   /* quantities and words between + - .. */
 	LEX_MARK,   /* after @ */
@@ -59,9 +59,9 @@ enum token_kind {
 
 struct token {
 	enum token_kind kind;
-	bool ignores_case;   /* TOK_REGEX */
-	bool is_quoted;      /* TOK_END: in a string that is not closed yet */
-	bool is_dead;        /* TOK_END: in a comment or a regular expression, nothing to complete */
+	bool ignores_case; /* TOK_REGEX */
+	bool is_quoted;    /* TOK_END: in a string that is not closed yet */
+	bool is_dead;      /* TOK_END: in a comment or a regular expression, nothing to complete */
 	struct ast_span span;
 	const char *problem; /* TOK_BAD */
 	const char *help;    /* TOK_BAD, or NULL */

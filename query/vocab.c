@@ -8,7 +8,7 @@
 #define VOCAB(name) const struct vocab vocab_##name = {name, sizeof name / sizeof name[0]}
 
 static const struct vocab_word fields[] = {
-#define FIELD(i, w, o, t, m)                                                                       \
+#define FIELD(i, w, o, t, m) \
 	{.word = (w), .meaning = (m), .id = FIELD_##i, .type = VALUE_##t, .of = OF_##o},
 #include "query/fields.def"
 };

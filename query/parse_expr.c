@@ -1,0 +1,723 @@
+/*
+ * Conditions.  `and` may be left out between two of them; not binds tightest, then and, then
+ * or.  Lists are flat: a and (b and c) is one list of three.
+ */
+#include "config.h"
+
+#include "query/parse_priv.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "src/base/limits.h"
+
+static bool parse_or(struct parser *p, struct ast_expr **out);
+
+/* Words that are part of conditions and so need quotes as names. */
+static const char *const reserved[] = {"and", "or", "not", "in", "of", "at"};
+
+/* ---- what may come --------------------------------------------------------------- */
+
+static void want_fields(struct parser *p)
+{
+	for (size_t i = 0; i < vocab_fields.count; i++) {
+		const struct vocab_word *f = &vocab_fields.words[i];
+		if (p->place != PLACE_FRAME || f->of == OF_FRAME)
+			parser_want(p, f->word, f->meaning);
+	}
+	if (p->place != PLACE_ROWS && p->place != PLACE_LET)
+		return;
+	parser_want_vocab(p, &vocab_columns);
+	for (size_t i = 0; i < vocab_keys.count; i++) {
+		if (vocab_keys.words[i].id != KEY_STACK)
+			parser_want(p, vocab_keys.words[i].word, vocab_keys.words[i].meaning);
+	}
+}
+
+static bool is_primary_next(struct parser *p)
+{
+	want_fields(p);
+	if (p->place != PLACE_FRAME) {
+		parser_want_vocab(p, &vocab_quantifiers);
+		parser_want(p, "path", "calls: a > b, a >> b");
+	}
+	parser_want(p, "(", "a condition in brackets");
+	p->wants_let = true;
+	bool is_pattern = is_pattern_next(p, LEX_EXPR, FIELD_FUNC);
+	enum token_kind kind = p->token.kind;
+	return is_pattern || kind == TOK_OPEN || kind == TOK_NAME;
+}
+
+static bool is_reserved(const struct parser *p)
+{
+	for (size_t i = 0; i < sizeof reserved / sizeof reserved[0]; i++) {
+		if (token_is(p, &p->token, reserved[i]))
+			return true;
+	}
+	return false;
+}
+
+bool is_expr_next(struct parser *p)
+{
+	bool is_primary = is_primary_next(p);
+	parser_want(p, "not", "what does not meet the condition");
+	return is_primary || p->token.kind == TOK_BANG;
+}
+
+/* ---- making nodes ------------------------------------------------------------------- */
+
+static bool count_nodes(struct parser *p, size_t count, struct ast_span span)
+{
+	p->node_count += count;
+	return p->node_count <= LIMIT_QUERY_NODES ||
+	       parser_too_many(p, span, "conditions, with those that names stand for",
+			       LIMIT_QUERY_NODES);
+}
+
+static bool enter(struct parser *p, unsigned levels, struct ast_span span)
+{
+	p->depth += levels;
+	if (p->depth > p->deepest)
+		p->deepest = p->depth;
+	return p->depth <= LIMIT_QUERY_DEPTH ||
+	       parser_too_many(p, span, "levels of nesting", LIMIT_QUERY_DEPTH);
+}
+
+static struct ast_expr *new_expr(struct parser *p, enum ast_expr_kind kind, struct ast_span span)
+{
+	if (!count_nodes(p, 1, span))
+		return NULL;
+	struct ast_expr *e = arena_zalloc(&p->script->arena, sizeof *e);
+	if (!e) {
+		parser_no_memory(p);
+		return NULL;
+	}
+	e->kind = kind;
+	e->span = span;
+	e->compare.field = FIELD_NONE;
+	e->compare.column = COL_NONE;
+	return e;
+}
+
+static bool add_one(struct parser *p, struct ast_expr *list, struct ast_expr *item)
+{
+	struct ast_expr **at = parser_append(p, &list->items, &list->item_count,
+					     sizeof(struct ast_expr *), "conditions in one list");
+	if (at)
+		*at = item;
+	return at;
+}
+
+/* A list in a list of the same kind is spliced. */
+static bool add_item(struct parser *p, struct ast_expr *list, struct ast_expr *item)
+{
+	if (item->kind != list->kind || list->kind == EXPR_NOT)
+		return add_one(p, list, item);
+	for (size_t i = 0; i < item->item_count; i++) {
+		if (!add_one(p, list, item->items[i]))
+			return false;
+	}
+	return true;
+}
+
+/* Make *out a list of `kind` unless it is one, and add an item. */
+static bool join(struct parser *p, enum ast_expr_kind kind, struct ast_expr **out,
+		 struct ast_expr *item)
+{
+	struct ast_expr *list = *out;
+	if (list->kind != kind) {
+		list = new_expr(p, kind, list->span);
+		if (!list || !add_item(p, list, *out))
+			return false;
+		*out = list;
+	}
+	if (!add_item(p, list, item))
+		return false;
+	list->span = span_to_here(p, list->span.start);
+	return true;
+}
+
+/* ---- comparisons ------------------------------------------------------------------------ */
+
+static const struct op {
+	enum token_kind kind;
+	enum ast_op op;
+	bool for_names, for_numbers;
+	const char *meaning;
+} ops[] = {
+	{TOK_EQ, OP_EQ, true, true, "is"},
+	{TOK_NE, OP_NE, true, true, "is not"},
+	{TOK_MATCH, OP_MATCH, true, false, "contains, or matches /.../"},
+	{TOK_NOT_MATCH, OP_NOT_MATCH, true, false, "does not contain or match"},
+	{TOK_LT, OP_LT, false, true, "less than"},
+	{TOK_LE, OP_LE, false, true, "at most"},
+	{TOK_GT, OP_GT, false, true, "more than"},
+	{TOK_GE, OP_GE, false, true, "at least"},
+};
+
+static const struct op *op_of_token(enum token_kind kind)
+{
+	for (size_t i = 0; i < sizeof ops / sizeof ops[0]; i++) {
+		if (ops[i].kind == kind)
+			return &ops[i];
+	}
+	return NULL;
+}
+
+/* Does an operator follow?  Decides between a comparison and a bare word. */
+static bool is_op_next(struct parser *p)
+{
+	struct token *t = parser_look(p, LEX_EXPR);
+	return op_of_token(t->kind) || token_is(p, t, "in");
+}
+
+static void want_ops(struct parser *p, enum value_type type)
+{
+	for (size_t i = 0; i < sizeof ops / sizeof ops[0]; i++) {
+		if (type == VALUE_NAME ? ops[i].for_names : ops[i].for_numbers)
+			parser_want(p, lex_token_text(ops[i].kind), ops[i].meaning);
+	}
+	parser_want(p, "in", type == VALUE_NAME ? "one of (A, B)" : "FROM..TO, or one of (A, B)");
+}
+
+static bool parse_list(struct parser *p, struct ast_compare *c, enum value_type type)
+{
+	struct token open = parser_take(p);
+	p->bracket_depth++;
+	do {
+		if (c->value_count)
+			parser_take(p);
+		struct ast_pattern *v = parser_append(p, &c->values, &c->value_count, sizeof *v,
+						      "values in a list");
+		if (!v || !parse_value(p, c->field, type, v))
+			return false;
+	} while (parser_is(p, LEX_EXPR, TOK_COMMA, "one more"));
+	bool is_closed = parser_is(p, LEX_EXPR, TOK_CLOSE, "end of the list");
+	if (!is_closed && p->token.kind == TOK_END)
+		return parser_fail_at(p, open.span, "'(' is never closed");
+	if (!is_closed)
+		return parser_unexpected(p, NULL);
+	p->bracket_depth--;
+	parser_take(p);
+	c->op = OP_IN_LIST;
+	return true;
+}
+
+static bool parse_in(struct parser *p, struct ast_compare *c, enum value_type type)
+{
+	parser_take(p);
+	if (parser_is(p, LEX_NUMBER, TOK_OPEN, "a list"))
+		return parse_list(p, c, type);
+	if (type == VALUE_NAME)
+		return parser_unexpected(p, NULL);
+	c->op = OP_IN_RANGE;
+	if (is_number_next(p, LEX_NUMBER, type)) {
+		c->has_low = true;
+		if (!parse_quantity(p, type, &c->low))
+			return false;
+	}
+	if (!parser_is(p, LEX_NUMBER, TOK_DOTDOT, "up to")) {
+		parser_unexpected(p, NULL);
+		return c->has_low ? parser_help(p, "a range is FROM..TO, FROM.. or ..TO") : false;
+	}
+	parser_take(p);
+	if (is_number_next(p, LEX_NUMBER, type)) {
+		c->has_high = true;
+		return parse_quantity(p, type, &c->high);
+	}
+	return true;
+}
+
+static bool parse_op(struct parser *p, struct ast_compare *c, enum value_type type)
+{
+	char shown[SHOWN_BYTES];
+	struct token *t = parser_look(p, LEX_EXPR);
+	want_ops(p, type);
+	if (token_is(p, t, "in"))
+		return parse_in(p, c, type);
+	const struct op *op = op_of_token(t->kind);
+	if (!op)
+		return parser_unexpected(p, NULL);
+	if (type == VALUE_NAME ? !op->for_names : !op->for_numbers)
+		return parser_fail_at(p, t->span, "'%s' cannot be compared by '%s': it is %s",
+				      parser_show(p, c->word.span, shown), lex_token_text(t->kind),
+				      type == VALUE_NAME ? "text" : "a number");
+	parser_take(p);
+	c->op = op->op;
+	if (op->op > OP_NOT_MATCH) {
+		c->has_low = true;
+		return parse_quantity(p, type, &c->low);
+	}
+	struct ast_pattern *v =
+		parser_append(p, &c->values, &c->value_count, sizeof *v, "values in a list");
+	if (!v)
+		return false;
+	if (op->op >= OP_MATCH)
+		return parse_pattern(p, c->field, v);
+	if (!parse_value(p, c->field, type, v))
+		return false;
+	c->has_low = type != VALUE_NAME;
+	if (c->has_low)
+		c->low = v->quantity;
+	return true;
+}
+
+/* `func=/x/`: a path by the grammar, but hardly meant. */
+static const char *slashes_warning(const struct ast_compare *c)
+{
+	if (c->op != OP_EQ && c->op != OP_NE)
+		return NULL;
+	const struct ast_text *v = &c->values[0].text;
+	size_t end = v->bytes > 1 && v->s[v->bytes - 1] == 'i' ? v->bytes - 1 : v->bytes;
+	if (c->values[0].kind != PATTERN_WORD || end < 3 || v->s[0] != '/' || v->s[end - 1] != '/')
+		return NULL;
+	return "after '=' slashes are part of the name; a regular expression is written with '~'";
+}
+
+/* ---- fields ------------------------------------------------------------------------------- */
+
+static bool unknown_field(struct parser *p, const struct token *t)
+{
+	char shown[SHOWN_BYTES];
+	const char *s = p->lexer.text + t->span.start;
+	const char *dot = memchr(s, '.', t->span.bytes);
+	parser_forget(p);
+	if (dot && p->place != PLACE_FRAME &&
+	    vocab_find(&vocab_fields, dot + 1, (size_t)(s + t->span.bytes - dot - 1))) {
+		struct ast_span head = {t->span.start, (uint32_t)(dot - s)};
+		parser_want_vocab(p, &vocab_quantifiers);
+		return parser_fail_at(p, head, "unknown quantifier '%s'",
+				      parser_show(p, head, shown));
+	}
+	want_fields(p);
+	parser_fail_at(p, t->span, "unknown field '%s'", parser_show(p, t->span, shown));
+	if (p->place == PLACE_BLOCKS && vocab_find(&vocab_columns, s, t->span.bytes))
+		return parser_help(p, "'%s' is a column: use it in '| where' after '| by'", shown);
+	if (p->place == PLACE_FRAME && vocab_find(&vocab_fields, s, t->span.bytes))
+		return parser_help(p, "'%s' belongs to the allocation, not to a frame", shown);
+	return false;
+}
+
+/* What a name uses that not every place has. */
+static void note_use(struct parser *p, const char *column, const char *not_frame)
+{
+	if (!p->let || p->place != PLACE_LET)
+		return;
+	if (!p->let->column)
+		p->let->column = column;
+	if (!p->let->not_frame)
+		p->let->not_frame = not_frame;
+}
+
+static const struct vocab_word *find_field(const struct parser *p, const struct token *t,
+					   struct ast_compare *c)
+{
+	const char *s = p->lexer.text + t->span.start;
+	bool has_rows = p->place == PLACE_ROWS || p->place == PLACE_LET;
+	const struct vocab_word *w = vocab_find(&vocab_fields, s, t->span.bytes);
+	if (w && (p->place != PLACE_FRAME || w->of == OF_FRAME)) {
+		c->field = (enum ast_field)w->id;
+		return w;
+	}
+	w = has_rows ? vocab_find(&vocab_columns, s, t->span.bytes) : NULL;
+	if (w) {
+		c->column = (enum ast_column)w->id;
+		return w;
+	}
+	w = has_rows ? vocab_find(&vocab_keys, s, t->span.bytes) : NULL;
+	return w && w->id != KEY_STACK ? w : NULL;
+}
+
+/* The rest of a comparison, after its field's word `t`. */
+static bool parse_compare(struct parser *p, const struct token *t, enum ast_quantifier q,
+			  uint32_t start, struct ast_expr **out)
+{
+	struct ast_expr *e = new_expr(p, EXPR_COMPARE, t->span);
+	if (!e)
+		return false;
+	struct ast_compare *c = &e->compare;
+	const struct vocab_word *w = find_field(p, t, c);
+	if (!w)
+		return unknown_field(p, t);
+	note_use(p, c->field == FIELD_NONE ? w->word : NULL,
+		 c->field == FIELD_NONE || w->of == OF_BLOCK ? w->word : NULL);
+	c->quantifier = q;
+	if (!parser_text(p, t, &c->word))
+		return false;
+	if (c->field == FIELD_LABEL && !parse_label_key(p, &c->label))
+		return false;
+	if (!parse_op(p, c, w->type))
+		return false;
+	e->warning = slashes_warning(c);
+	e->span = span_to_here(p, start);
+	*out = e;
+	return true;
+}
+
+/* ---- quantifiers, paths, names -------------------------------------------------------------- */
+
+bool parse_frame_expr(struct parser *p, struct ast_span open, struct ast_expr **out)
+{
+	enum expr_place place = p->place;
+	bool is_assert = p->is_assert;
+	p->place = PLACE_FRAME;
+	p->is_assert = false;
+	p->bracket_depth++;
+	if (!parse_or(p, out))
+		return false;
+	bool is_closed = parser_is(p, LEX_EXPR, TOK_UNBRACKET, "end of the frame");
+	if (!is_closed && p->token.kind == TOK_END)
+		return parser_fail_at(p, open, "'[' is never closed");
+	if (!is_closed)
+		return parser_unexpected(p, NULL);
+	p->bracket_depth--;
+	parser_take(p);
+	p->place = place;
+	p->is_assert = is_assert;
+	return true;
+}
+
+static bool parse_quantified_field(struct parser *p, enum ast_quantifier q, uint32_t start,
+				   struct ast_expr **out)
+{
+	char shown[SHOWN_BYTES];
+	enum expr_place place = p->place;
+	parser_take(p);
+	p->place = PLACE_FRAME;
+	struct token t = *parser_look(p, LEX_NAME);
+	want_fields(p);
+	const struct vocab_word *w =
+		vocab_find(&vocab_fields, p->lexer.text + t.span.start, t.span.bytes);
+	if (t.kind != TOK_WORD)
+		return parser_unexpected(p, NULL);
+	if (w && w->of != OF_FRAME) {
+		parser_fail_at(p, t.span, "'%s' belongs to the allocation, not to a frame",
+			       parser_show(p, t.span, shown));
+		return parser_help(p, "write '%s' alone", shown);
+	}
+	if (!w)
+		return unknown_field(p, &t);
+	parser_take(p);
+	bool is_good = parse_compare(p, &t, q, start, out);
+	p->place = place;
+	return is_good;
+}
+
+static bool parse_quant(struct parser *p, const struct vocab_word *w, struct ast_expr **out)
+{
+	struct token t = parser_take(p);
+	enum ast_quantifier q = (enum ast_quantifier)w->id;
+	note_use(p, NULL, w->word);
+	if (parser_is(p, LEX_NAME, TOK_DOT, "a field of that frame"))
+		return parse_quantified_field(p, q, t.span.start, out);
+	if (!parser_is(p, LEX_NAME, TOK_BRACKET, "conditions on the same frame")) {
+		parser_unexpected(p, NULL);
+		return parser_help(p, "write %s.FIELD or %s[...]; as a name: \"%s\"", w->word,
+				   w->word, w->word);
+	}
+	struct token open = parser_take(p);
+	struct ast_expr *inner, *e = new_expr(p, EXPR_QUANT, t.span);
+	if (!e || !parse_frame_expr(p, open.span, &inner) || !add_one(p, e, inner))
+		return false;
+	e->quantifier = q;
+	e->span = span_to_here(p, t.span.start);
+	*out = e;
+	return true;
+}
+
+static bool parse_path_step(struct parser *p, struct ast_expr *e, bool is_far)
+{
+	struct ast_step *step =
+		parser_append(p, &e->steps, &e->step_count, sizeof *step, "steps of a path");
+	if (!step || !parse_step(p, true, step))
+		return false;
+	step->is_far = is_far;
+	return true;
+}
+
+static bool parse_path(struct parser *p, struct ast_expr **out)
+{
+	struct token t = parser_take(p);
+	struct ast_expr *e = new_expr(p, EXPR_PATH, t.span);
+	if (!e)
+		return false;
+	note_use(p, NULL, "path");
+	if (parser_is(p, LEX_STEP, TOK_CARET, "at the root")) {
+		e->is_rooted = true;
+		parser_take(p);
+	}
+	if (!parse_path_step(p, e, false))
+		return false;
+	while (true) {
+		bool is_near = parser_is(p, LEX_EXPR, TOK_GT, "calls");
+		bool is_far =
+			parser_is(p, LEX_EXPR, TOK_FAR, "calls, through any number of frames");
+		if (!is_near && !is_far)
+			break;
+		parser_take_open(p);
+		if (!parse_path_step(p, e, is_far))
+			return false;
+	}
+	if (parser_is(p, LEX_EXPR, TOK_DOLLAR, "at the leaf")) {
+		e->is_leafed = true;
+		parser_take(p);
+	} else if (p->token.kind != TOK_FAR && op_of_token(p->token.kind)) {
+		parser_unexpected(p, NULL);
+		return parser_help(p, "a condition is a step in brackets: [func=NAME]");
+	}
+	e->span = span_to_here(p, t.span.start);
+	*out = e;
+	return true;
+}
+
+static const struct let_symbol *find_let(const struct parser *p, const struct ast_text *name)
+{
+	for (size_t i = 0; i < p->let_count; i++) {
+		const struct ast_text *n = &p->lets[i].name;
+		if (n->bytes == name->bytes && !memcmp(n->s, name->s, n->bytes))
+			return &p->lets[i];
+	}
+	return NULL;
+}
+
+static bool undefined(struct parser *p, struct ast_span span)
+{
+	char shown[SHOWN_BYTES];
+	parser_forget(p);
+	for (size_t i = 0; i < p->let_count && i < WANT_MOST; i++) {
+		if (p->lets[i].expr)
+			parser_want(p, p->lets[i].name.s, "name");
+	}
+	struct ast_span name = {span.start + 1, span.bytes - 1};
+	return parser_fail_at(p, name, "'$%s' is not defined before it is used",
+			      parser_show(p, name, shown));
+}
+
+static bool parse_name(struct parser *p, struct ast_expr **out)
+{
+	char shown[SHOWN_BYTES];
+	struct token t = p->token;
+	struct ast_expr *e = new_expr(p, EXPR_NAME, t.span);
+	if (!e || !parser_text(p, &t, &e->name))
+		return false;
+	const struct let_symbol *let = find_let(p, &e->name);
+	parser_forget(p);
+	if (!let)
+		return undefined(p, t.span);
+	parser_show(p, t.span, shown);
+	if (!let->expr)
+		return parser_fail_at(p, t.span, "'%s' is used in its own definition", shown);
+	if (p->place == PLACE_BLOCKS && let->column)
+		return parser_fail_at(p, t.span,
+				      "'%s' uses the column '%s', which allocations do not have",
+				      shown, let->column);
+	if (p->place == PLACE_FRAME && let->not_frame)
+		return parser_fail_at(p, t.span, "'%s' uses '%s', which a frame does not have",
+				      shown, let->not_frame);
+	note_use(p, let->column, let->not_frame);
+	unsigned depth = p->depth;
+	if (!count_nodes(p, let->node_count, t.span) || !enter(p, let->depth, t.span))
+		return false;
+	p->depth = depth;
+	e->let_expr = let->expr;
+	parser_take(p);
+	*out = e;
+	return true;
+}
+
+/* ---- primaries ------------------------------------------------------------------------------- */
+
+static const char *bare_warning(const struct parser *p, const struct token *t)
+{
+	const char *s = p->lexer.text + t->span.start;
+	uint32_t n = t->span.bytes;
+	if (t->kind != TOK_WORD)
+		return NULL;
+	if (vocab_find(&vocab_fields, s, n) || vocab_find(&vocab_columns, s, n))
+		return "the word is a field, but without a comparison it means functions that "
+		       "have it in their name";
+	if (vocab_find(&vocab_stages, s, n) || vocab_find(&vocab_views, s, n))
+		return "the word is a stage, but without '|' before it it means functions that "
+		       "have it in their name";
+	if (vocab_find(&vocab_populations, s, n))
+		return "the word is a population, but here it means functions that have it in "
+		       "their name";
+	return NULL;
+}
+
+/* A frame by a part of its function's name. */
+static bool make_step(struct parser *p, const struct token *t, const struct ast_pattern *pattern,
+		      struct ast_expr **out)
+{
+	struct ast_expr *e = new_expr(p, EXPR_STEP, t->span);
+	if (!e)
+		return false;
+	struct ast_step *step =
+		parser_append(p, &e->steps, &e->step_count, sizeof *step, "steps of a path");
+	if (!step)
+		return false;
+	step->kind = STEP_PATTERN;
+	step->pattern = *pattern;
+	step->span = t->span;
+	e->warning = bare_warning(p, t);
+	*out = e;
+	return true;
+}
+
+/* A word: a field and its comparison, or a part of a function's name. */
+static bool parse_word(struct parser *p, struct ast_expr **out)
+{
+	char shown[SHOWN_BYTES];
+	struct ast_pattern pattern;
+	struct ast_compare unused = {.field = FIELD_NONE};
+	struct token t = p->token;
+	const struct vocab_word *w = find_field(p, &t, &unused);
+	uint32_t end = t.span.start + t.span.bytes;
+	bool is_label =
+		unused.field == FIELD_LABEL && end < p->lexer.bytes && p->lexer.text[end] == '.';
+	if (!is_label && !parse_pattern(p, FIELD_FUNC, &pattern))
+		return false;
+	if (is_label)
+		parser_take(p);
+	else if (w)
+		want_ops(p, w->type);
+	if (is_label || is_op_next(p))
+		return parse_compare(p, &t, QUANT_DEFAULT, t.span.start, out);
+	if (pattern.is_quantity) {
+		parser_forget(p);
+		parser_fail_at(p, t.span, "'%s' is a number, not a condition",
+			       parser_show(p, t.span, shown));
+		return parser_help(p, "compare something with it: size >= %s", shown);
+	}
+	return make_step(p, &t, &pattern, out);
+}
+
+static bool parse_parens(struct parser *p, struct ast_expr **out)
+{
+	struct token open = parser_take(p);
+	bool is_assert = p->is_assert;
+	p->is_assert = false;
+	p->bracket_depth++;
+	if (!parse_or(p, out))
+		return false;
+	bool is_closed = parser_is(p, LEX_EXPR, TOK_CLOSE, "end of the condition");
+	if (!is_closed && p->token.kind == TOK_END)
+		return parser_fail_at(p, open.span, "'(' is never closed");
+	if (!is_closed)
+		return parser_unexpected(p, NULL);
+	p->bracket_depth--;
+	p->is_assert = is_assert;
+	parser_take(p);
+	return true;
+}
+
+static bool parse_primary(struct parser *p, struct ast_expr **out)
+{
+	struct ast_pattern pattern;
+	bool is_primary = is_primary_next(p);
+	struct token t = p->token;
+	if (!is_primary || is_reserved(p)) {
+		parser_unexpected(p, NULL);
+		if (token_is(p, &t, "at") || token_is(p, &t, "in") || token_is(p, &t, "of"))
+			return parser_help(p, "'%.2s' comes right after the population",
+					   p->lexer.text + t.span.start);
+		return false;
+	}
+	if (t.kind == TOK_OPEN)
+		return parse_parens(p, out);
+	if (t.kind == TOK_NAME)
+		return parse_name(p, out);
+	if (t.kind == TOK_WORD) {
+		const struct vocab_word *q =
+			vocab_find(&vocab_quantifiers, p->lexer.text + t.span.start, t.span.bytes);
+		bool is_path = token_is(p, &t, "path");
+		if (p->place == PLACE_FRAME && (q || is_path)) {
+			parser_unexpected(p, NULL);
+			return parser_help(p, "inside [...] everything is about one frame");
+		}
+		return q         ? parse_quant(p, q, out)
+		       : is_path ? parse_path(p, out)
+				 : parse_word(p, out);
+	}
+	return parse_pattern(p, FIELD_FUNC, &pattern) && make_step(p, &t, &pattern, out);
+}
+
+/* ---- not, and, or ------------------------------------------------------------------------------ */
+
+static bool is_not_next(struct parser *p)
+{
+	bool is_word = parser_is_word(p, LEX_EXPR, "not", "what does not meet the condition");
+	return is_word || p->token.kind == TOK_BANG;
+}
+
+static bool parse_not(struct parser *p, struct ast_expr **out)
+{
+	struct ast_expr *outer = NULL, *inner = NULL;
+	unsigned depth = p->depth;
+	while (is_not_next(p)) {
+		struct ast_expr *e = new_expr(p, EXPR_NOT, p->token.span);
+		if (!e || !enter(p, 1, p->token.span) || (inner && !add_one(p, inner, e)))
+			return false;
+		outer = outer ? outer : e;
+		inner = e;
+		parser_take_open(p);
+	}
+	struct ast_expr *primary;
+	if (!parse_primary(p, &primary) || (inner && !add_one(p, inner, primary)))
+		return false;
+	p->depth = depth;
+	for (struct ast_expr *e = outer; e && e->kind == EXPR_NOT; e = e->items[0]) {
+		e->span = span_to_here(p, e->span.start);
+		if (e == inner)
+			break;
+	}
+	*out = outer ? outer : primary;
+	return true;
+}
+
+/* After a condition: does another follow without `and`? */
+static bool is_joined_next(struct parser *p)
+{
+	if (!is_expr_next(p) || token_is(p, &p->token, "or"))
+		return false;
+	return !(p->is_assert && p->token.kind == TOK_STRING);
+}
+
+static bool parse_and(struct parser *p, struct ast_expr **out)
+{
+	if (!parse_not(p, out))
+		return false;
+	while (true) {
+		struct ast_expr *item;
+		if (parser_is_word(p, LEX_EXPR, "and", "both conditions"))
+			parser_take_open(p);
+		else if (!is_joined_next(p))
+			return true;
+		if (!parse_not(p, &item) || !join(p, EXPR_AND, out, item))
+			return false;
+	}
+}
+
+static bool parse_or(struct parser *p, struct ast_expr **out)
+{
+	unsigned depth = p->depth;
+	if (!enter(p, 1, parser_look(p, LEX_EXPR)->span) || !parse_and(p, out))
+		return false;
+	while (parser_is_word(p, LEX_EXPR, "or", "one of the conditions")) {
+		struct ast_expr *item;
+		parser_take_open(p);
+		if (!parse_and(p, &item) || !join(p, EXPR_OR, out, item))
+			return false;
+	}
+	p->depth = depth;
+	return true;
+}
+
+bool parse_expr(struct parser *p, enum expr_place place, struct ast_expr **out)
+{
+	p->place = place;
+	p->node_count = 0;
+	p->deepest = p->depth;
+	return parse_or(p, out);
+}
