@@ -260,7 +260,7 @@ void profile_info_text(const struct profile *p, bool is_utf8, struct buf *out)
 	text_amount(&t, "Allocated:", sum.blocks, sum.bytes);
 	if (sum.inherited_blocks)
 		text_amount(&t, "Inherited:", sum.inherited_blocks, sum.inherited_bytes);
-	text_amount(&t, "Live at end:", sum.blocks + sum.inherited_blocks - sum.freed_blocks,
+	text_amount(&t, "Still live:", sum.blocks + sum.inherited_blocks - sum.freed_blocks,
 		    sum.bytes + sum.inherited_bytes - sum.freed_bytes);
 	text_peak(p, &t);
 	text_counts(p, &sum, &t);

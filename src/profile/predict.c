@@ -56,17 +56,20 @@ bool snap_next_reserve(struct snap_state *s, size_t extra)
 			   sizeof *s->next);
 }
 
+static uint64_t smoothed(uint64_t mean, uint64_t value)
+{
+	return mean - (mean >> KNOWN_SMOOTH_LG) + ((value * KNOWN_ONE) >> KNOWN_SMOOTH_LG);
+}
+
 void snap_next_idle(struct snap_state *s, const struct known *k)
 {
 	if (k->idle_count + 1 >= KNOWN_IDLE_MOST)
 		return;
-	s->next[s->next_count] = *k;
-	s->next[s->next_count++].idle_count++;
-}
-
-static uint64_t smoothed(uint64_t mean, uint64_t value)
-{
-	return mean - (mean >> KNOWN_SMOOTH_LG) + ((value * KNOWN_ONE) >> KNOWN_SMOOTH_LG);
+	struct known *next = &s->next[s->next_count++];
+	*next = *k;
+	next->mean = smoothed(k->mean, 0);
+	next->temporary_mean = smoothed(k->temporary_mean, 0);
+	next->idle_count++;
 }
 
 void snap_next_taken(struct snap_state *s, const struct known *k, uint64_t births,
@@ -101,6 +104,14 @@ void snap_next_commit(struct snap_state *s)
 	s->next = pairs;
 	s->next_cap = cap;
 	s->next_count = 0;
+}
+
+uint64_t snap_mean_sum(const struct snap_state *s)
+{
+	uint64_t sum = 0;
+	for (size_t i = 0; i < s->known_count; i++)
+		sum += s->known[i].mean;
+	return sum;
 }
 
 uint64_t snap_scale(uint64_t births, uint64_t mean_sum)

@@ -172,8 +172,8 @@ site_id profile_add_site(struct profile_writer *w, const struct profile_site *s)
 
 /*
  * A snapshot: begin, then changes, then end.  Cohorts are added only inside one; added in
- * ascending order of (site, thread) they take the least room, and so do times in whole
- * microseconds.  A time before the last snapshot's counts as equal to it.
+ * ascending order of (site, thread) they take the least room, and so do rounded times
+ * (to 100 microseconds, say).  A time before the last snapshot's counts as equal to it.
  */
 snap_id profile_snapshot_begin(struct profile_writer *w, const struct profile_snapshot *s);
 cohort_id profile_add_cohort(struct profile_writer *w, site_id site, thread_id thread, snap_id birth,

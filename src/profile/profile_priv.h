@@ -119,10 +119,10 @@ static inline uint32_t get_id(struct reader *r)
  * things lie side by side for the compressor.
  */
 enum snap_column {
-	SNAP_HEAD, /* per snapshot: time, cpu, rss, live, births of the taken */
-	SNAP_OPS, /* which known (site, thread) pairs have a new cohort, and where others come in */
-	SNAP_PAIRS,         /* pairs that were not known: site, thread, births */
-	SNAP_BIRTHS,        /* births of the known ones, against the prediction */
+	SNAP_HEAD,  /* per snapshot: time, cpu, rss, live, births of the known pairs */
+	SNAP_PAIRS, /* new cohorts of pairs that were not known: where, site, thread, births */
+	SNAP_BIRTHS, /* births of known pairs that should have some, against the expected; 0: no cohort */
+	SNAP_RARE,          /* sparse: births of known pairs that should have none */
 	SNAP_SURVIVORS,     /* sparse: new cohorts with live blocks */
 	SNAP_TEMPORARY,     /* sparse: temporary blocks of new cohorts, against the prediction */
 	SNAP_UNUSUAL,       /* sparse: new cohorts born earlier or with flags */
@@ -182,6 +182,7 @@ void snap_time_commit(struct snap_state *s, uint64_t time_ns, uint64_t cpu_ns, u
 
 /* Scale by which means of pairs become expected births, if `births` fall on pairs of mean sum. */
 uint64_t snap_scale(uint64_t births, uint64_t mean_sum);
+uint64_t snap_mean_sum(const struct snap_state *s); /* of all known pairs */
 uint64_t snap_expect(const struct known *k, uint64_t scale);
 uint64_t snap_expect_temporary(const struct known *k, uint64_t births);
 

@@ -51,9 +51,11 @@ struct snap_cursor {
 	struct snap_reader *s;
 	struct profile_snapshot head;
 	uint64_t live_residual;
-	uint64_t taken_births;
+	uint64_t known_births;
 	snap_id snap;
-	struct sparse_reader survivors, temporary, unusual;
+	size_t most_count; /* new cohorts that there is room for */
+	size_t rare_idx;   /* as the writer's */
+	struct sparse_reader rare, survivors, temporary, unusual;
 };
 
 static enum neap_err wrong(struct err *e, const char *what)
@@ -75,7 +77,7 @@ static bool read_head(struct snap_cursor *c)
 	struct reader *r = &s->columns[SNAP_HEAD];
 	int64_t time = get_svarint(r), cpu = get_svarint(r), rss = get_svarint(r);
 	c->live_residual = (uint64_t)get_svarint(r);
-	c->taken_births = get_varint(r);
+	c->known_births = get_varint(r);
 	return !r->has_failed &&
 	       in_units(st->time_ns + st->time_step_ns, time, s->unit_ns, st->time_ns,
 			&c->head.time_ns) &&
@@ -182,116 +184,105 @@ static bool put_new(struct snap_cursor *c, site_id site, thread_id thread, uint6
 
 /* ---- new cohorts ------------------------------------------------------------------------ */
 
-/* What the operations of a snapshot come to; they are read twice. */
-struct op_sum {
-	size_t op_count, take_count, insert_count;
-	uint64_t mean_sum;
+/* The next pair that was not known, and how far it is from the one before. */
+struct pair_reader {
+	struct reader *r;
+	size_t left_count;
+	uint64_t known_idx; /* it comes before this known pair */
+	int64_t site, thread;
 };
 
-static bool next_op(struct reader *r, size_t known_left, size_t *take, size_t *skip, size_t *insert)
+static void pair_next(struct pair_reader *p)
 {
-	uint64_t t = get_varint(r), s = get_varint(r), i = get_varint(r);
-	t = t ? t - 1 : known_left;
-	if (r->has_failed || t > known_left || s > known_left - t || i > LIMIT_IDS)
-		return false;
-	*take = (size_t)t;
-	*skip = (size_t)s;
-	*insert = (size_t)i;
-	return true;
+	if (p->left_count)
+		p->known_idx += get_varint(p->r);
 }
 
-static bool sum_ops(const struct snap_state *st, struct reader r, size_t op_count,
-		    struct op_sum *sum)
+static bool read_unknown(struct snap_cursor *c, struct pair_reader *next)
 {
-	size_t j = 0, take, skip, insert;
-	*sum = (struct op_sum){.op_count = op_count};
-	for (size_t o = 0; o < op_count; o++) {
-		if (!next_op(&r, st->known_count - j, &take, &skip, &insert))
-			return false;
-		for (size_t n = 0; n < take; n++)
-			sum->mean_sum += st->known[j++].mean;
-		j += skip;
-		sum->take_count += take;
-		sum->insert_count += insert;
-		if (sum->insert_count > LIMIT_IDS)
-			return false;
-	}
-	return true;
-}
-
-static bool read_inserted(struct snap_cursor *c, int64_t *site, int64_t *thread)
-{
-	struct reader *r = &c->s->columns[SNAP_PAIRS];
 	const struct profile *p = c->l->p;
-	*site = (int64_t)((uint64_t)*site + (uint64_t)get_svarint(r));
-	*thread = (int64_t)((uint64_t)*thread + (uint64_t)get_svarint(r));
-	uint64_t births = get_varint(r);
-	if (r->has_failed || *site < 1 || *site > (int64_t)p->site_count || *thread < 1 ||
-	    *thread > (int64_t)p->thread_count)
+	next->site = (int64_t)((uint64_t)next->site + (uint64_t)get_svarint(next->r));
+	next->thread = (int64_t)((uint64_t)next->thread + (uint64_t)get_svarint(next->r));
+	uint64_t births = get_varint(next->r);
+	if (next->r->has_failed || next->site < 1 || next->site > (int64_t)p->site_count ||
+	    next->thread < 1 || next->thread > (int64_t)p->thread_count)
 		return false;
+	site_id site = (site_id)next->site;
+	thread_id thread = (thread_id)next->thread;
 	size_t at = p->cohort_count + c->s->new_count;
-	if (!put_new(c, (site_id)*site, (thread_id)*thread, births, 0))
+	if (c->s->new_count == c->most_count || !put_new(c, site, thread, births, 0))
 		return false;
-	snap_next_new(&c->s->state, (site_id)*site, (thread_id)*thread, births,
-		      p->cohort_temporary[at]);
+	snap_next_new(&c->s->state, site, thread, births, p->cohort_temporary[at]);
+	next->left_count--;
+	pair_next(next);
 	return true;
 }
 
-static bool read_taken(struct snap_cursor *c, const struct known *k, uint64_t scale)
+static uint64_t read_births(struct snap_cursor *c, const struct known *k, uint64_t scale)
 {
-	size_t at = c->l->p->cohort_count + c->s->new_count;
-	uint64_t births =
-		snap_expect(k, scale) + (uint64_t)get_svarint(&c->s->columns[SNAP_BIRTHS]);
-	if (!put_new(c, k->site, k->thread, births, snap_expect_temporary(k, births)))
-		return false;
-	snap_next_taken(&c->s->state, k, births, c->l->p->cohort_temporary[at]);
-	return true;
+	uint64_t births = snap_expect(k, scale);
+	if (births)
+		return births + (uint64_t)get_svarint(&c->s->columns[SNAP_BIRTHS]);
+	if (sparse_has(&c->rare, c->rare_idx)) {
+		births = get_varint(c->rare.r);
+		sparse_done(&c->rare);
+	}
+	c->rare_idx++;
+	return births;
 }
 
-static bool read_newborns(struct snap_cursor *c, const struct op_sum *sum)
+static bool read_known(struct snap_cursor *c, const struct known *k, uint64_t scale)
 {
 	struct snap_state *st = &c->s->state;
-	uint64_t scale = snap_scale(c->taken_births, sum->mean_sum);
-	int64_t site = 0, thread = 0;
-	size_t j = 0, take = 0, skip = 0, insert = 0;
-	for (size_t o = 0; o < sum->op_count; o++) {
-		if (!next_op(&c->s->columns[SNAP_OPS], st->known_count - j, &take, &skip, &insert))
-			return false;
-		for (; take; take--)
-			if (!read_taken(c, &st->known[j++], scale))
-				return false;
-		for (; skip; skip--)
-			snap_next_idle(st, &st->known[j++]);
-		for (; insert; insert--)
-			if (!read_inserted(c, &site, &thread))
-				return false;
+	size_t at = c->l->p->cohort_count + c->s->new_count;
+	uint64_t births = read_births(c, k, scale);
+	if (!births) {
+		snap_next_idle(st, k);
+		return true;
 	}
-	while (j < st->known_count)
-		snap_next_idle(st, &st->known[j++]);
+	if (c->s->new_count == c->most_count ||
+	    !put_new(c, k->site, k->thread, births, snap_expect_temporary(k, births)))
+		return false;
+	snap_next_taken(st, k, births, c->l->p->cohort_temporary[at]);
+	return true;
+}
+
+static bool read_newborns(struct snap_cursor *c, size_t pair_count)
+{
+	struct snap_state *st = &c->s->state;
+	uint64_t scale = snap_scale(c->known_births, snap_mean_sum(st));
+	struct pair_reader next = {.r = &c->s->columns[SNAP_PAIRS], .left_count = pair_count};
+	pair_next(&next);
+	for (size_t j = 0; j <= st->known_count; j++) {
+		while (next.left_count && next.known_idx == j)
+			if (!read_unknown(c, &next))
+				return false;
+		if (j < st->known_count && !read_known(c, &st->known[j], scale))
+			return false;
+	}
 	snap_next_commit(st);
-	return !c->survivors.left_count && !c->temporary.left_count && !c->unusual.left_count;
+	return !next.left_count && !c->rare.left_count && !c->survivors.left_count &&
+	       !c->temporary.left_count && !c->unusual.left_count;
 }
 
 static enum neap_err read_new_cohorts(struct snap_cursor *c, struct err *e)
 {
 	struct snap_reader *s = c->s;
-	struct op_sum sum;
-	size_t op_count = reader_count(&s->columns[SNAP_OPS], 3);
-	/* Every new cohort has bytes of its own: this bounds what is allocated. */
-	if (!sum_ops(&s->state, s->columns[SNAP_OPS], op_count, &sum) ||
-	    sum.take_count > reader_left(&s->columns[SNAP_BIRTHS]) ||
-	    sum.insert_count > reader_left(&s->columns[SNAP_PAIRS]) / 3)
-		return wrong(e, "more new cohorts than it has room for");
-	size_t count = sum.take_count + sum.insert_count;
+	size_t pair_count = reader_count(&s->columns[SNAP_PAIRS], 4);
+	c->rare = sparse_begin(&s->columns[SNAP_RARE]);
+	/* Every new cohort has a byte somewhere: this bounds what is allocated. */
+	size_t count = reader_left(&s->columns[SNAP_BIRTHS]) + c->rare.left_count;
+	count = pair_count + (count < s->state.known_count ? count : s->state.known_count);
 	if (count > LIMIT_IDS - c->l->p->cohort_count)
 		return wrong(e, "too many cohorts");
 	if (!cohorts_reserve(c->l, count) || !deaths_reserve(c->l, count) ||
-	    !snap_next_reserve(&s->state, sum.insert_count))
+	    !snap_next_reserve(&s->state, pair_count))
 		return err_nomem(e, "cohorts of the profile");
+	c->most_count = count;
 	c->survivors = sparse_begin(&s->columns[SNAP_SURVIVORS]);
 	c->temporary = sparse_begin(&s->columns[SNAP_TEMPORARY]);
 	c->unusual = sparse_begin(&s->columns[SNAP_UNUSUAL]);
-	return read_newborns(c, &sum) ? NEAP_OK : wrong(e, "a new cohort that cannot be");
+	return read_newborns(c, pair_count) ? NEAP_OK : wrong(e, "a new cohort that cannot be");
 }
 
 /* ---- older cohorts --------------------------------------------------------------------------- */

@@ -2,8 +2,8 @@
  * Snapshots into columns.  See enum snap_column and neap-file(5).
  *
  * The new cohorts of a snapshot are compared with the known pairs (site, thread), as
- * one merges two sorted lists: take, skip, insert.  A caller that adds cohorts in
- * ascending order of site and thread gets the smallest file; any order is right.
+ * one merges two sorted lists.  A caller that adds cohorts in ascending order of site and
+ * thread gets the smallest file; any order is right.
  */
 #include "config.h"
 
@@ -12,8 +12,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define UNIT_NS        1000u
-#define UNIT_RSS_BYTES 4096u
+static const enum snap_column sparse_columns[SPARSE_COUNT] = {
+	[SPARSE_PAIRS] = SNAP_PAIRS,
+	[SPARSE_RARE] = SNAP_RARE,
+	[SPARSE_SURVIVORS] = SNAP_SURVIVORS,
+	[SPARSE_TEMPORARY] = SNAP_TEMPORARY,
+	[SPARSE_UNUSUAL] = SNAP_UNUSUAL,
+	[SPARSE_DEATHS] = SNAP_DEATHS,
+	[SPARSE_OLD_TEMPORARY] = SNAP_OLD_TEMPORARY,
+	[SPARSE_OTHER] = SNAP_OTHER,
+};
 
 static void sparse_start(struct sparse *s)
 {
@@ -35,56 +43,29 @@ static void sparse_finish(struct sparse *s, struct buf *column)
 	column->has_failed |= s->items.has_failed;
 }
 
-/* ---- new cohorts --------------------------------------------------------------------- */
-
-static bool find_ops(struct snap_writer *s)
+void snap_writer_units(struct snap_writer *s)
 {
-	size_t i = 0, j = 0;
-	s->op_count = 0;
-	while (i < s->newborn_count) {
-		struct snap_op op = {0};
-		for (; i < s->newborn_count; i++) {
-			const struct newborn *b = &s->newborn[i];
-			if (j == s->state.known_count ||
-			    pair_key(s->state.known[j].site, s->state.known[j].thread) !=
-				    pair_key(b->site, b->thread))
-				break;
-			j++;
-			op.take_count++;
-		}
-		for (; i < s->newborn_count && j < s->state.known_count; j++) {
-			const struct newborn *b = &s->newborn[i];
-			if (pair_key(s->state.known[j].site, s->state.known[j].thread) >=
-			    pair_key(b->site, b->thread))
-				break;
-			op.skip_count++;
-		}
-		for (; i < s->newborn_count; i++) {
-			const struct newborn *b = &s->newborn[i];
-			if (j < s->state.known_count &&
-			    pair_key(s->state.known[j].site, s->state.known[j].thread) <=
-				    pair_key(b->site, b->thread))
-				break;
-			op.insert_count++;
-		}
-		if (!vec_reserve((void **)&s->ops, &s->op_cap, s->op_count + 1, sizeof *s->ops))
-			return false;
-		s->ops[s->op_count++] = op;
-	}
-	return true;
+	s->unit_ns = 1000000;
+	s->unit_rss_bytes = 4096;
 }
 
-static void put_ops(struct snap_writer *s)
+/* ---- new cohorts --------------------------------------------------------------------- */
+
+/* Where among the known pairs the new cohorts belong. */
+static void find_known(struct snap_writer *s)
 {
-	struct buf *column = &s->columns[SNAP_OPS];
-	size_t left = s->state.known_count;
-	buf_varint(column, s->op_count);
-	for (size_t o = 0; o < s->op_count; o++) {
-		const struct snap_op *op = &s->ops[o];
-		buf_varint(column, op->take_count == left ? 0 : op->take_count + 1);
-		buf_varint(column, op->skip_count);
-		buf_varint(column, op->insert_count);
-		left -= op->take_count + op->skip_count;
+	const struct known *known = s->state.known;
+	size_t j = 0, count = s->state.known_count;
+	for (size_t i = 0; i < s->newborn_count; i++) {
+		struct newborn *b = &s->newborn[i];
+		uint64_t key = pair_key(b->site, b->thread);
+		while (j < count && pair_key(known[j].site, known[j].thread) < key)
+			j++;
+		b->known_idx = j;
+		/* Without births it would look like a pair that has no new cohort. */
+		b->is_known = j < count && b->change.births &&
+			      pair_key(known[j].site, known[j].thread) == key;
+		j += b->is_known;
 	}
 }
 
@@ -100,17 +81,18 @@ static void put_newborn(struct profile_writer *w, size_t idx, uint64_t expected_
 	uint64_t live = is_late ? c->births : c->births - c->deaths;
 
 	if (live) {
-		sparse_gap(&s->survivors, idx);
-		buf_varint(&s->survivors.items, live == c->births ? 0 : live);
+		sparse_gap(&s->sparse[SPARSE_SURVIVORS], idx);
+		buf_varint(&s->sparse[SPARSE_SURVIVORS].items, live == c->births ? 0 : live);
 	}
 	if (c->temporary != expected_temporary) {
-		sparse_gap(&s->temporary, idx);
-		buf_svarint(&s->temporary.items, (int64_t)(c->temporary - expected_temporary));
+		sparse_gap(&s->sparse[SPARSE_TEMPORARY], idx);
+		buf_svarint(&s->sparse[SPARSE_TEMPORARY].items,
+			    (int64_t)(c->temporary - expected_temporary));
 	}
 	if (b->birth != s->total_count || b->flags) {
-		sparse_gap(&s->unusual, idx);
-		buf_varint(&s->unusual.items, s->total_count - b->birth);
-		buf_varint(&s->unusual.items, b->flags);
+		sparse_gap(&s->sparse[SPARSE_UNUSUAL], idx);
+		buf_varint(&s->sparse[SPARSE_UNUSUAL].items, s->total_count - b->birth);
+		buf_varint(&s->sparse[SPARSE_UNUSUAL].items, b->flags);
 	}
 	if (size == PROFILE_SIZE_MIXED) {
 		uint64_t died_bytes = is_late ? 0 : c->died_bytes;
@@ -123,68 +105,83 @@ static void put_newborn(struct profile_writer *w, size_t idx, uint64_t expected_
 	}
 }
 
-static void put_taken(struct profile_writer *w, size_t idx, const struct known *k, uint64_t scale)
+/* Births of a known pair, which may be 0: dense where some are expected, sparse elsewhere. */
+static void put_births(struct snap_writer *s, const struct known *k, uint64_t scale,
+		       uint64_t births)
+{
+	uint64_t expected = snap_expect(k, scale);
+	if (expected) {
+		buf_svarint(&s->columns[SNAP_BIRTHS], (int64_t)(births - expected));
+		return;
+	}
+	if (births) {
+		sparse_gap(&s->sparse[SPARSE_RARE], s->rare_idx);
+		buf_varint(&s->sparse[SPARSE_RARE].items, births);
+	}
+	s->rare_idx++;
+}
+
+static void put_known(struct profile_writer *w, size_t idx, const struct known *k, uint64_t scale)
 {
 	struct snap_writer *s = &w->snap;
 	const struct profile_change *c = &s->newborn[idx].change;
-	buf_svarint(&s->columns[SNAP_BIRTHS], (int64_t)(c->births - snap_expect(k, scale)));
+	put_births(s, k, scale, c->births);
 	put_newborn(w, idx, snap_expect_temporary(k, c->births));
 	snap_next_taken(&s->state, k, c->births, c->temporary);
 }
 
-static void put_inserted(struct profile_writer *w, size_t idx, site_id last_site,
-			 thread_id last_thread)
+/* Known pairs from j up to `end` that have no new cohort.  Returns end. */
+static size_t put_idle(struct snap_writer *s, size_t j, size_t end, uint64_t scale)
+{
+	for (; j < end; j++) {
+		put_births(s, &s->state.known[j], scale, 0);
+		snap_next_idle(&s->state, &s->state.known[j]);
+	}
+	return end;
+}
+
+/* `last` is the one that was put before in this snapshot; all 0 for the first. */
+static void put_unknown(struct profile_writer *w, size_t idx, const struct newborn *last)
 {
 	struct snap_writer *s = &w->snap;
 	const struct newborn *b = &s->newborn[idx];
-	struct buf *column = &s->columns[SNAP_PAIRS];
-	buf_svarint(column, (int64_t)b->site - last_site);
-	buf_svarint(column, (int64_t)b->thread - last_thread);
+	struct buf *column = &s->sparse[SPARSE_PAIRS].items;
+	buf_varint(column, b->known_idx - last->known_idx);
+	buf_svarint(column, (int64_t)b->site - last->site);
+	buf_svarint(column, (int64_t)b->thread - last->thread);
 	buf_varint(column, b->change.births);
+	s->sparse[SPARSE_PAIRS].count++;
 	put_newborn(w, idx, 0);
 	snap_next_new(&s->state, b->site, b->thread, b->change.births, b->change.temporary);
 }
 
-/* Births and means of the pairs that are taken: what the scale of the snapshot follows from. */
-static uint64_t taken_births(const struct snap_writer *s, uint64_t *mean_sum_out)
+/* Births of the pairs that are known, which their scale follows from. */
+static uint64_t known_births(const struct snap_writer *s)
 {
-	uint64_t births = 0, mean_sum = 0;
-	size_t i = 0, j = 0;
-	for (size_t o = 0; o < s->op_count; o++) {
-		for (size_t n = 0; n < s->ops[o].take_count; n++) {
-			births += s->newborn[i++].change.births;
-			mean_sum += s->state.known[j++].mean;
-		}
-		j += s->ops[o].skip_count;
-		i += s->ops[o].insert_count;
-	}
-	*mean_sum_out = mean_sum;
+	uint64_t births = 0;
+	for (size_t i = 0; i < s->newborn_count; i++)
+		births += s->newborn[i].is_known ? s->newborn[i].change.births : 0;
 	return births;
 }
 
-static uint64_t put_newborns(struct profile_writer *w)
+static void put_newborns(struct profile_writer *w, uint64_t births)
 {
 	struct snap_writer *s = &w->snap;
-	uint64_t mean_sum, births = taken_births(s, &mean_sum);
-	uint64_t scale = snap_scale(births, mean_sum);
-	const struct known *known = s->state.known;
-	site_id last_site = 0;
-	thread_id last_thread = 0;
-	size_t i = 0, j = 0;
-	for (size_t o = 0; o < s->op_count; o++) {
-		for (size_t n = 0; n < s->ops[o].take_count; n++)
-			put_taken(w, i++, &known[j++], scale);
-		for (size_t n = 0; n < s->ops[o].skip_count; n++)
-			snap_next_idle(&s->state, &known[j++]);
-		for (size_t n = 0; n < s->ops[o].insert_count; n++, i++) {
-			put_inserted(w, i, last_site, last_thread);
-			last_site = s->newborn[i].site;
-			last_thread = s->newborn[i].thread;
+	uint64_t scale = snap_scale(births, snap_mean_sum(&s->state));
+	const struct newborn none = {0}, *last = &none;
+	size_t j = 0;
+	s->rare_idx = 0;
+	for (size_t i = 0; i < s->newborn_count; i++) {
+		const struct newborn *b = &s->newborn[i];
+		j = put_idle(s, j, b->known_idx, scale);
+		if (b->is_known) {
+			put_known(w, i, &s->state.known[j++], scale);
+		} else {
+			put_unknown(w, i, last);
+			last = b;
 		}
 	}
-	while (j < s->state.known_count)
-		snap_next_idle(&s->state, &known[j++]);
-	return births;
+	put_idle(s, j, s->state.known_count, scale);
 }
 
 /* ---- changes of older cohorts --------------------------------------------------------- */
@@ -225,7 +222,7 @@ static void put_other(struct profile_writer *w, const struct changed *d)
 	struct snap_writer *s = &w->snap;
 	const struct profile_change *c = &d->change;
 	uint64_t size = w->site_size[s->cohort_site[d->cohort - 1] - 1];
-	struct buf *out = &s->other.items;
+	struct buf *out = &s->sparse[SPARSE_OTHER].items;
 	buf_varint(out, s->cohort_count - d->cohort);
 	buf_varint(out, c->births);
 	buf_varint(out, c->deaths);
@@ -238,7 +235,7 @@ static void put_other(struct profile_writer *w, const struct changed *d)
 	} else {
 		s->state.live_bytes += (c->births - c->deaths) * size;
 	}
-	s->other.count++;
+	s->sparse[SPARSE_OTHER].count++;
 	size_t at = snap_survivor_find(&s->state, d->cohort);
 	if (at != SIZE_MAX)
 		s->state.survivor_live[at] += c->births - c->deaths;
@@ -255,12 +252,13 @@ static bool put_deaths(struct profile_writer *w, const struct changed *d, size_t
 	    c->deaths > s->state.survivor_live[at])
 		return false;
 	if (c->temporary) {
-		sparse_gap(&s->old_temporary, s->deaths.count);
-		buf_varint(&s->old_temporary.items, c->temporary);
+		sparse_gap(&s->sparse[SPARSE_OLD_TEMPORARY], s->sparse[SPARSE_DEATHS].count);
+		buf_varint(&s->sparse[SPARSE_OLD_TEMPORARY].items, c->temporary);
 	}
 	/* From the youngest survivor to the older ones. */
-	sparse_gap(&s->deaths, old_count - 1 - at);
-	buf_varint(&s->deaths.items, c->deaths == s->state.survivor_live[at] ? 0 : c->deaths);
+	sparse_gap(&s->sparse[SPARSE_DEATHS], old_count - 1 - at);
+	buf_varint(&s->sparse[SPARSE_DEATHS].items,
+		   c->deaths == s->state.survivor_live[at] ? 0 : c->deaths);
 	s->state.survivor_live[at] -= c->deaths;
 	if (size == PROFILE_SIZE_MIXED) {
 		buf_varint(&s->columns[SNAP_MIXED], c->died_bytes);
@@ -320,8 +318,10 @@ static void put_head(struct snap_writer *s, uint64_t births)
 {
 	struct profile_snapshot *now = &s->current;
 	struct buf *column = &s->columns[SNAP_HEAD];
-	s->has_odd_time |= now->time_ns % UNIT_NS || now->cpu_ns % UNIT_NS;
-	s->has_odd_rss |= now->rss_bytes % UNIT_RSS_BYTES != 0;
+	while (now->time_ns % s->unit_ns || now->cpu_ns % s->unit_ns)
+		s->unit_ns /= 10;
+	while (now->rss_bytes % s->unit_rss_bytes)
+		s->unit_rss_bytes /= 2;
 	buf_u64(column, now->time_ns);
 	buf_u64(column, now->cpu_ns);
 	buf_u64(column, now->rss_bytes);
@@ -332,16 +332,13 @@ static void put_head(struct snap_writer *s, uint64_t births)
 enum neap_err snap_encode(struct profile_writer *w)
 {
 	struct snap_writer *s = &w->snap;
-	struct sparse *lists[] = {&s->survivors, &s->temporary,     &s->unusual,
-				  &s->deaths,    &s->old_temporary, &s->other};
-	static const enum snap_column columns[] = {SNAP_SURVIVORS, SNAP_TEMPORARY,     SNAP_UNUSUAL,
-						   SNAP_DEATHS,    SNAP_OLD_TEMPORARY, SNAP_OTHER};
-	for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
-		sparse_start(lists[i]);
-	if (!find_ops(s) || !snap_next_reserve(&s->state, s->newborn_count))
+	for (size_t i = 0; i < SPARSE_COUNT; i++)
+		sparse_start(&s->sparse[i]);
+	if (!snap_next_reserve(&s->state, s->newborn_count))
 		return ERR_NOMEM;
-	put_ops(s);
-	uint64_t births = put_newborns(w);
+	find_known(s);
+	uint64_t births = known_births(s);
+	put_newborns(w, births);
 	snap_next_commit(&s->state);
 	put_changed(w);
 	if (!add_survivors(s))
@@ -349,8 +346,8 @@ enum neap_err snap_encode(struct profile_writer *w)
 	put_late_deaths(w);
 	for (size_t i = 0; i < s->changed_count; i++)
 		put_other(w, &s->changed[i]);
-	for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
-		sparse_finish(lists[i], &s->columns[columns[i]]);
+	for (size_t i = 0; i < SPARSE_COUNT; i++)
+		sparse_finish(&s->sparse[i], &s->columns[sparse_columns[i]]);
 	put_head(s, births);
 	for (size_t i = 0; i < SNAP_COLUMN_COUNT; i++)
 		if (s->columns[i].has_failed)
@@ -361,14 +358,13 @@ enum neap_err snap_encode(struct profile_writer *w)
 
 /*
  * The times of the pending snapshots, each against what was expected.  They were kept as
- * 64-bit numbers until now, because only now it is known whether all are whole units.
+ * 64-bit numbers until now, because only now it is known what unit all are multiples of.
  */
 static void put_times(struct snap_writer *s, struct buf *out)
 {
 	struct reader r =
 		reader_init(s->columns[SNAP_HEAD].data, s->columns[SNAP_HEAD].count_bytes);
-	uint64_t unit = s->has_odd_time ? 1 : UNIT_NS;
-	uint64_t rss_unit = s->has_odd_rss ? 1 : UNIT_RSS_BYTES;
+	uint64_t unit = s->unit_ns, rss_unit = s->unit_rss_bytes;
 	buf_varint(out, unit);
 	buf_varint(out, rss_unit);
 	struct snap_state *st = &s->state;
@@ -405,7 +401,7 @@ void snap_payload(struct snap_writer *s, struct buf *out)
 		buf_clear(&s->columns[i]);
 	s->pending_count = 0;
 	s->first_cohort = (uint32_t)s->cohort_count - open_cohorts + 1;
-	s->has_odd_time = s->has_odd_rss = false;
+	snap_writer_units(s);
 }
 
 size_t snap_pending_bytes(const struct snap_writer *s)
@@ -418,15 +414,12 @@ size_t snap_pending_bytes(const struct snap_writer *s)
 
 void snap_writer_release(struct snap_writer *s)
 {
-	struct sparse *lists[] = {&s->survivors, &s->temporary,     &s->unusual,
-				  &s->deaths,    &s->old_temporary, &s->other};
-	for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
-		buf_release(&lists[i]->items);
+	for (size_t i = 0; i < SPARSE_COUNT; i++)
+		buf_release(&s->sparse[i].items);
 	for (size_t i = 0; i < SNAP_COLUMN_COUNT; i++)
 		buf_release(&s->columns[i]);
 	mem_free(s->newborn);
 	mem_free(s->changed);
-	mem_free(s->ops);
 	mem_free(s->cohort_site);
 	snap_state_release(&s->state);
 }

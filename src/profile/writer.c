@@ -262,6 +262,7 @@ static bool writer_init(struct profile_writer *w, const char *path)
 	w->node_frame_cap = PROFILE_NODE_FIRST;
 	w->nodes.total_count = PROFILE_NODE_FIRST - 1;
 	w->snap.first_cohort = 1;
+	snap_writer_units(&w->snap);
 	return w->path && w->packer && w->node_frame;
 }
 
@@ -481,7 +482,11 @@ cohort_id profile_add_cohort(struct profile_writer *w, site_id site, thread_id t
 	    !is_known(w, thread, w->threads.total_count, "cohort of an unknown thread") ||
 	    !is_known(w, birth, s->total_count, "cohort born in an unknown interval"))
 		return 0;
-	const struct newborn b = {site, thread, birth, flags & 0xff, *first};
+	const struct newborn b = {.site = site,
+				  .thread = thread,
+				  .birth = birth,
+				  .flags = flags & 0xff,
+				  .change = *first};
 	if (!add_newborn(s, &b)) {
 		writer_fail(w, ERR_NOMEM, "the cohorts");
 		return 0;

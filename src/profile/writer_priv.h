@@ -19,12 +19,27 @@ struct sparse {
 	size_t count, next;
 };
 
+/* The columns of a snapshot that begin with a count, and are made apart until it is known. */
+enum sparse_id {
+	SPARSE_PAIRS,
+	SPARSE_RARE,
+	SPARSE_SURVIVORS,
+	SPARSE_TEMPORARY,
+	SPARSE_UNUSUAL,
+	SPARSE_DEATHS,
+	SPARSE_OLD_TEMPORARY,
+	SPARSE_OTHER,
+	SPARSE_COUNT,
+};
+
 struct newborn {
 	site_id site;
 	thread_id thread;
 	snap_id birth;
 	uint32_t flags;
 	struct profile_change change;
+	bool is_known; /* its pair is known[known_idx]; else it comes before that one */
+	size_t known_idx;
 };
 
 struct changed {
@@ -32,28 +47,22 @@ struct changed {
 	struct profile_change change;
 };
 
-/* Of the known pairs: take the next ones, pass over some; then some that were not known. */
-struct snap_op {
-	size_t take_count, skip_count, insert_count;
-};
-
 struct snap_writer {
 	struct snap_state state;
 	struct buf columns[SNAP_COLUMN_COUNT];
-	uint32_t total_count;           /* snapshots, those in the file included */
-	uint32_t pending_count;         /* whole snapshots in the columns */
-	uint32_t first_cohort;          /* first id of the pending ones */
-	bool is_open;                   /* between begin and end */
-	bool has_odd_time, has_odd_rss; /* see UNIT_NS, UNIT_RSS_BYTES */
+	uint32_t total_count;             /* snapshots, those in the file included */
+	uint32_t pending_count;           /* whole snapshots in the columns */
+	uint32_t first_cohort;            /* first id of the pending ones */
+	bool is_open;                     /* between begin and end */
+	uint64_t unit_ns, unit_rss_bytes; /* largest that the pending snapshots are multiples of */
 
 	struct profile_snapshot current;
 	struct newborn *newborn;
 	size_t newborn_count, newborn_cap;
 	struct changed *changed;
 	size_t changed_count, changed_cap;
-	struct snap_op *ops;
-	size_t op_count, op_cap;
-	struct sparse survivors, temporary, unusual, deaths, old_temporary, other;
+	size_t rare_idx; /* of the known pairs without expected births */
+	struct sparse sparse[SPARSE_COUNT];
 
 	site_id *cohort_site; /* [cohort_count], id - 1 */
 	size_t cohort_count, cohort_cap;
@@ -94,6 +103,8 @@ static inline bool writer_has_failed(const struct profile_writer *w)
 
 /* snap_encode - the snapshot that was begun goes into the columns. */
 enum neap_err snap_encode(struct profile_writer *w);
+/* snap_writer_units - the largest units, for a new block. */
+void snap_writer_units(struct snap_writer *s);
 /* snap_payload - what a snapshots block holds; empties the columns. */
 void snap_payload(struct snap_writer *s, struct buf *out);
 size_t snap_pending_bytes(const struct snap_writer *s);
