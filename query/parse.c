@@ -210,6 +210,7 @@ static bool parse_statement(struct parser *p)
 		parser_append(p, &s->statements, &s->statement_count, sizeof *st, "statements");
 	if (!st)
 		return false;
+	p->node_count = p->deepest = 0;
 	st->is_let = parser_is_word(p, LEX_NAME, "let", "name a condition: let NAME = ...");
 	if (st->is_let ? !parse_let(p, &st->let) : !parse_query(p, &st->query))
 		return false;

@@ -145,7 +145,7 @@ static void suggest_near(struct parser *p, struct ast_span span)
 			words[count++] = p->wants[i].text;
 	}
 	const char *near = query_near(p->lexer.text + span.start, span.bytes, words, count);
-	if (near && strlen(near) > 1)
+	if (near)
 		snprintf(p->error->help, sizeof p->error->help, "did you mean '%s'?", near);
 }
 

@@ -138,6 +138,19 @@ static bool join(struct parser *p, enum ast_expr_kind kind, struct ast_expr **ou
 	return true;
 }
 
+/* A bracket was opened, and something else came than its end. */
+static bool unclosed(struct parser *p, struct ast_span open, const char *close)
+{
+	char shown[SHOWN_BYTES];
+	if (p->token.kind != TOK_END)
+		return parser_unexpected(p, NULL);
+	if (p->lexer.is_completing)
+		return false; /* what was noted stays for the completion */
+	parser_forget(p);
+	parser_want(p, close, NULL);
+	return parser_fail_at(p, open, "'%s' is never closed", parser_show(p, open, shown));
+}
+
 /* ---- comparisons ------------------------------------------------------------------------ */
 
 static const struct op {
@@ -194,10 +207,8 @@ static bool parse_list(struct parser *p, struct ast_compare *c, enum value_type 
 			return false;
 	} while (parser_is(p, LEX_EXPR, TOK_COMMA, "one more"));
 	bool is_closed = parser_is(p, LEX_EXPR, TOK_CLOSE, "end of the list");
-	if (!is_closed && p->token.kind == TOK_END)
-		return parser_fail_at(p, open.span, "'(' is never closed");
 	if (!is_closed)
-		return parser_unexpected(p, NULL);
+		return unclosed(p, open.span, ")");
 	p->bracket_depth--;
 	parser_take(p);
 	c->op = OP_IN_LIST;
@@ -291,12 +302,16 @@ static bool unknown_field(struct parser *p, const struct token *t)
 				      parser_show(p, head, shown));
 	}
 	want_fields(p);
-	parser_fail_at(p, t->span, "unknown field '%s'", parser_show(p, t->span, shown));
-	if (p->place == PLACE_BLOCKS && vocab_find(&vocab_columns, s, t->span.bytes))
-		return parser_help(p, "'%s' is a column: use it in '| where' after '| by'", shown);
-	if (p->place == PLACE_FRAME && vocab_find(&vocab_fields, s, t->span.bytes))
-		return parser_help(p, "'%s' belongs to the allocation, not to a frame", shown);
-	return false;
+	parser_show(p, t->span, shown);
+	if (p->place == PLACE_BLOCKS && vocab_find(&vocab_columns, s, t->span.bytes)) {
+		parser_fail_at(p, t->span, "'%s' is a column, not a field of allocations", shown);
+		return parser_help(p, "use it in '| where' after '| by'");
+	}
+	if (p->place == PLACE_FRAME && vocab_find(&vocab_fields, s, t->span.bytes)) {
+		parser_fail_at(p, t->span, "'%s' belongs to the allocation, not to a frame", shown);
+		return parser_help(p, "write '%s' outside the brackets", shown);
+	}
+	return parser_fail_at(p, t->span, "unknown field '%s'", shown);
 }
 
 /* What a name uses that not every place has. */
@@ -367,10 +382,8 @@ bool parse_frame_expr(struct parser *p, struct ast_span open, struct ast_expr **
 	if (!parse_or(p, out))
 		return false;
 	bool is_closed = parser_is(p, LEX_EXPR, TOK_UNBRACKET, "end of the frame");
-	if (!is_closed && p->token.kind == TOK_END)
-		return parser_fail_at(p, open, "'[' is never closed");
 	if (!is_closed)
-		return parser_unexpected(p, NULL);
+		return unclosed(p, open, "]");
 	p->bracket_depth--;
 	parser_take(p);
 	p->place = place;
@@ -490,8 +503,10 @@ static bool undefined(struct parser *p, struct ast_span span)
 			parser_want(p, p->lets[i].name.s, "name");
 	}
 	struct ast_span name = {span.start + 1, span.bytes - 1};
-	return parser_fail_at(p, name, "'$%s' is not defined before it is used",
-			      parser_show(p, name, shown));
+	parser_fail_at(p, name, "'$%s' is not defined before it is used",
+		       parser_show(p, name, shown));
+	p->error->span = span;
+	return false;
 }
 
 static bool parse_name(struct parser *p, struct ast_expr **out)
@@ -602,10 +617,8 @@ static bool parse_parens(struct parser *p, struct ast_expr **out)
 	if (!parse_or(p, out))
 		return false;
 	bool is_closed = parser_is(p, LEX_EXPR, TOK_CLOSE, "end of the condition");
-	if (!is_closed && p->token.kind == TOK_END)
-		return parser_fail_at(p, open.span, "'(' is never closed");
 	if (!is_closed)
-		return parser_unexpected(p, NULL);
+		return unclosed(p, open.span, ")");
 	p->bracket_depth--;
 	p->is_assert = is_assert;
 	parser_take(p);
@@ -717,7 +730,5 @@ static bool parse_or(struct parser *p, struct ast_expr **out)
 bool parse_expr(struct parser *p, enum expr_place place, struct ast_expr **out)
 {
 	p->place = place;
-	p->node_count = 0;
-	p->deepest = p->depth;
 	return parse_or(p, out);
 }
