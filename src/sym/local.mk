@@ -9,6 +9,10 @@ src_sym_libsym_la_SOURCES = \
 	src/sym/dwarf.h \
 	src/sym/elf.c \
 	src/sym/elfsyms.c \
+	src/sym/isolate.c \
+	src/sym/isolate.h \
+	src/sym/job.c \
+	src/sym/job.h \
 	src/sym/module.c \
 	src/sym/spans.c \
 	src/sym/sym.h \

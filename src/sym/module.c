@@ -64,14 +64,11 @@ static bool load_symbols(struct sym_module *m)
 	return is_ok;
 }
 
-/* Damaged debug information costs lines and inlined names, not the module. */
-static enum neap_err load_debuginfo(struct sym_module *m, struct err *e)
+static const struct elf_file *file_with_debuginfo(const struct sym_module *m)
 {
-	const struct elf_file *f = elf_has_dwarf(m->file) ? m->file : m->debug_file;
-	if (!f || !elf_has_dwarf(f))
-		return NEAP_OK;
-	enum neap_err rc = debuginfo_open(f->fd, f->path, &m->debuginfo, e);
-	return rc == ERR_NOMEM ? rc : NEAP_OK;
+	if (elf_has_dwarf(m->file))
+		return m->file;
+	return m->debug_file && elf_has_dwarf(m->debug_file) ? m->debug_file : NULL;
 }
 
 static enum neap_err load(struct sym_module *m, const struct sym_request *req, struct err *e)
@@ -86,12 +83,11 @@ static enum neap_err load(struct sym_module *m, const struct sym_request *req, s
 		return rc;
 	if (!elf_has_dwarf(m->file))
 		m->debug_file = debugfile_find(m->file, req->debug_dirs);
-	if (!load_symbols(m))
-		return err_nomem(e, "symbols");
-	return load_debuginfo(m, e);
+	return load_symbols(m) ? NEAP_OK : err_nomem(e, "symbols");
 }
 
-enum neap_err sym_module_open(const struct sym_request *req, struct sym_module **out, struct err *e)
+enum neap_err sym_module_open_symbols(const struct sym_request *req, struct sym_module **out,
+				      struct err *e)
 {
 	*out = NULL;
 	struct sym_module *m = mem_zalloc(sizeof *m);
@@ -104,6 +100,39 @@ enum neap_err sym_module_open(const struct sym_request *req, struct sym_module *
 	}
 	*out = m;
 	return NEAP_OK;
+}
+
+bool sym_module_has_debuginfo(const struct sym_module *m)
+{
+	return file_with_debuginfo(m) != NULL;
+}
+
+void sym_module_descriptors(const struct sym_module *m, int fds_out[2])
+{
+	fds_out[0] = m->file->fd;
+	fds_out[1] = m->debug_file ? m->debug_file->fd : -1;
+}
+
+/* Damaged debug information costs lines and inlined names, not the module. */
+enum neap_err sym_module_load_debuginfo(struct sym_module *m, struct err *e)
+{
+	const struct elf_file *f = file_with_debuginfo(m);
+	if (!f || m->debuginfo)
+		return NEAP_OK;
+	enum neap_err rc = debuginfo_open(f->fd, f->path, &m->debuginfo, e);
+	return rc == ERR_NOMEM ? rc : NEAP_OK;
+}
+
+enum neap_err sym_module_open(const struct sym_request *req, struct sym_module **out, struct err *e)
+{
+	enum neap_err rc = sym_module_open_symbols(req, out, e);
+	if (!rc)
+		rc = sym_module_load_debuginfo(*out, e);
+	if (rc) {
+		sym_module_free(*out);
+		*out = NULL;
+	}
+	return rc;
 }
 
 void sym_module_free(struct sym_module *m)

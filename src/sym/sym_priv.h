@@ -14,6 +14,7 @@
 #include "src/base/err.h"
 #include "src/base/map.h"
 #include "src/base/mem.h"
+#include "src/sym/sym.h"
 
 #define SYM_NONE             UINT32_MAX
 #define SYM_BUILD_ID_BYTES   64u
@@ -199,5 +200,17 @@ void debuginfo_free(struct debuginfo *d);
  * last.  If only the line is known, one entry without names.  Strings live as long as d.
  */
 size_t debuginfo_find(struct debuginfo *d, uint64_t va, struct debuginfo_frame *out, size_t cap);
+
+/* ---- module.c: sym_module_open in two steps ---------------------------------------- */
+
+/* sym_module_open_symbols - as sym_module_open, but debug information is not read yet. */
+enum neap_err sym_module_open_symbols(const struct sym_request *req, struct sym_module **out,
+				      struct err *e);
+/* sym_module_has_debuginfo - is there any to load? */
+bool sym_module_has_debuginfo(const struct sym_module *m);
+/* sym_module_load_debuginfo - fails with ERR_NOMEM only; damage reads as there being none. */
+enum neap_err sym_module_load_debuginfo(struct sym_module *m, struct err *e);
+/* sym_module_descriptors - what m reads from: its file and its debug file, or -1. */
+void sym_module_descriptors(const struct sym_module *m, int fds_out[2]);
 
 #endif

@@ -5,7 +5,8 @@
  *
  * A job is one module file with its frames, sorted by address.  A thread takes the next
  * job, opens the module, looks its frames up, copies what it got into tables of the job
- * and closes the module.  Only then are the jobs put together, in the order of frames:
+ * and closes the module.  Debug information is read in a child process, since the reader may
+ * crash; then that module's names come from its symbols.  Only then are the jobs put together, in the order of frames:
  * so ids do not depend on which thread was faster.
  */
 #include "config.h"
@@ -19,33 +20,12 @@
 
 #include "src/base/limits.h"
 #include "src/base/mem.h"
-#include "src/sym/sym.h"
+#include "src/sym/isolate.h"
+#include "src/sym/job.h"
+#include "src/sym/sym_priv.h"
 
-#define PROGRESS_FRAMES 256 /* between two calls of progress */
-#define LIMIT_THREADS   2u
-
-struct job_frame {
-	uint64_t va;
-	uint32_t frame_idx;
-	uint32_t first_line, line_count; /* in the job's lines */
-};
-
-struct job {
-	const struct profile_module *module;
-	int fd;
-	struct job_frame *frames; /* [frame_count], a piece of one array for all jobs */
-	size_t frame_count;
-
-	/* results, owner: the thread that runs the job, then the caller */
-	struct strtab linkages, files;
-	const char **names; /* [linkages.count] in arena: demangled, or NULL if the same */
-	size_t names_cap;
-	struct arena arena;
-	struct profile_line *lines; /* ids count from 0 and are the job's own */
-	size_t line_count, line_cap;
-	enum neap_err result;
-	struct err error; /* why there are no names */
-};
+#define LIMIT_THREADS 2u
+#define PATIENCE_MS   60000u /* reading one unit of debug information may take seconds */
 
 struct work {
 	const struct symbolise_request *req;
@@ -56,6 +36,7 @@ struct work {
 	pthread_mutex_t lock;     /* guards what follows, and that progress runs once at a time */
 	size_t next_job;
 	size_t done_count;
+	pthread_mutex_t fork_lock; /* one child is started at a time */
 };
 
 /* ---- making jobs ------------------------------------------------------------------ */
@@ -146,74 +127,77 @@ static bool make_jobs(struct work *w)
 
 /* ---- running one ------------------------------------------------------------------ */
 
-static bool add_line(struct job *job, const struct sym_line *line)
-{
-	size_t before = job->linkages.count;
-	uint32_t func = strtab_add(&job->linkages, line->linkage, strlen(line->linkage));
-	uint32_t file = strtab_add(&job->files, line->file, strlen(line->file));
-	if (func == UINT32_MAX || file == UINT32_MAX)
-		return false;
-	if (job->linkages.count > before) {
-		if (!vec_reserve((void **)&job->names, &job->names_cap, before + 1,
-				 sizeof *job->names))
-			return false;
-		job->names[before] = NULL;
-		if (strcmp(line->name, line->linkage) != 0) {
-			job->names[before] =
-				arena_strndup(&job->arena, line->name, strlen(line->name));
-			if (!job->names[before])
-				return false;
-		}
-	}
-	if (!vec_reserve((void **)&job->lines, &job->line_cap, job->line_count + 1,
-			 sizeof *job->lines))
-		return false;
-	job->lines[job->line_count++] = (struct profile_line){func, file, line->line};
-	return true;
-}
+/* What runs one job. */
+struct runner {
+	struct work *work;
+	struct job *job;
+	struct sym_module *module;
+	size_t reported_count; /* of the job's frames, in work->done_count */
+	atomic_size_t *done;   /* in the child */
+};
 
-static bool look_up(struct job *job, struct sym_module *m, size_t i, struct sym_line *found)
+static void report_done(void *context, size_t done_count)
 {
-	struct job_frame *f = &job->frames[i];
-	if (i && job->frames[i - 1].va == f->va) { /* the module was loaded twice */
-		f->first_line = job->frames[i - 1].first_line;
-		f->line_count = job->frames[i - 1].line_count;
-		return true;
-	}
-	size_t count = sym_lookup(m, f->va, found, LIMIT_INLINE_DEPTH);
-	f->first_line = (uint32_t)job->line_count;
-	for (size_t k = 0; k < count; k++)
-		if (!add_line(job, &found[k]))
-			return false;
-	f->line_count = (uint32_t)(job->line_count - f->first_line);
-	return true;
-}
-
-static void report_progress(struct work *w, size_t more_count)
-{
-	const struct symbolise_request *req = w->req;
+	struct runner *r = context;
+	struct work *w = r->work;
+	if (done_count <= r->reported_count) /* the second try counts again */
+		return;
 	pthread_mutex_lock(&w->lock);
-	w->done_count += more_count;
-	if (req->progress)
-		req->progress(req->progress_context, w->done_count, w->all_count);
+	w->done_count += done_count - r->reported_count;
+	if (w->req->progress)
+		w->req->progress(w->req->progress_context, w->done_count, w->all_count);
 	pthread_mutex_unlock(&w->lock);
+	r->reported_count = done_count;
 }
 
-static enum neap_err look_up_all(struct work *w, struct job *job, struct sym_module *m)
+static void count_in_child(void *context, size_t done_count)
 {
-	struct sym_line *found = mem_array(LIMIT_INLINE_DEPTH, sizeof *found);
-	size_t reported = 0;
-	bool is_ok = found != NULL;
-	for (size_t i = 0; is_ok && i < job->frame_count; i++) {
-		is_ok = look_up(job, m, i, found);
-		if (i + 1 - reported == PROGRESS_FRAMES) {
-			report_progress(w, PROGRESS_FRAMES);
-			reported = i + 1;
-		}
+	struct runner *r = context;
+	atomic_store_explicit(r->done, done_count, memory_order_relaxed); /* only a hint */
+}
+
+static bool work_in_child(void *context, atomic_size_t *done, struct buf *out)
+{
+	struct runner *r = context;
+	r->done = done;
+	if (sym_module_load_debuginfo(r->module, NULL) != NEAP_OK ||
+	    !job_look_up(r->job, r->module, count_in_child, r))
+		return false;
+	job_encode(r->job, out);
+	return true;
+}
+
+/* False: the child gave no result. */
+static bool look_up_isolated(struct runner *r)
+{
+	struct buf result = {0};
+	struct isolated child = {
+		.work = work_in_child,
+		.tick = report_done,
+		.context = r,
+		.lock = &r->work->fork_lock,
+		.patience_ms = PATIENCE_MS,
+	};
+	sym_module_descriptors(r->module, child.fds);
+	bool is_ok =
+		isolate_run(&child, &result) && job_decode(r->job, result.data, result.count_bytes);
+	buf_release(&result);
+	if (!is_ok)
+		job_clear(r->job);
+	return is_ok;
+}
+
+/* With debug information if that can be read; with symbols alone if not. */
+static void look_up_all(struct runner *r)
+{
+	struct job *job = r->job;
+	if (sym_module_has_debuginfo(r->module)) {
+		if (look_up_isolated(r))
+			return;
+		job->has_crashed = true;
 	}
-	report_progress(w, job->frame_count - reported);
-	mem_free(found);
-	return is_ok ? NEAP_OK : err_nomem(&job->error, "names of functions");
+	if (!job_look_up(job, r->module, report_done, r))
+		job->result = err_nomem(&job->error, "names of functions");
 }
 
 static void run_job(struct work *w, struct job *job)
@@ -226,19 +210,15 @@ static void run_job(struct work *w, struct job *job)
 		.build_id_bytes = module->build_id_bytes,
 		.debug_dirs = w->req->debug_dirs,
 	};
-	struct sym_module *m = NULL;
-	if (!job->frame_count)
-		return;
-	if (module->flags & MODULE_VDSO) { /* no file, and nothing in it allocates */
-		report_progress(w, job->frame_count);
-		return;
+	struct runner r = {.work = w, .job = job};
+	/* the vdso has no file, and nothing in it allocates */
+	if (job->frame_count && !(module->flags & MODULE_VDSO)) {
+		job->result = sym_module_open_symbols(&req, &r.module, &job->error);
+		if (!job->result)
+			look_up_all(&r);
+		sym_module_free(r.module);
 	}
-	job->result = sym_module_open(&req, &m, &job->error);
-	if (job->result)
-		report_progress(w, job->frame_count);
-	else
-		job->result = look_up_all(w, job, m);
-	sym_module_free(m);
+	report_done(&r, job->frame_count);
 }
 
 static void *run_jobs(void *context)
@@ -383,46 +363,57 @@ static bool merge_jobs(const struct work *w, struct symbolise_result *out)
 	return is_ok;
 }
 
+static bool add_warning(struct symbolise_result *out, struct buf *text)
+{
+	if (text->has_failed || !vec_reserve((void **)&out->warnings, &out->warning_cap,
+					     out->warning_count + 1, sizeof *out->warnings)) {
+		buf_release(text);
+		return false;
+	}
+	out->warnings[out->warning_count++] = text->data;
+	return true;
+}
+
 static bool add_warnings(const struct work *w, struct symbolise_result *out)
 {
 	for (size_t i = 0; i < w->job_count; i++) {
 		const struct job *job = &w->jobs[i];
-		if (!job->result)
-			continue;
 		struct buf text = {0};
-		buf_printf(&text, "no names for the code of %s: %s", job->module->path,
-			   job->error.text);
-		if (text.has_failed ||
-		    !vec_reserve((void **)&out->warnings, &out->warning_cap, out->warning_count + 1,
-				 sizeof *out->warnings)) {
-			buf_release(&text);
+		if (job->result)
+			buf_printf(&text, "no names for the code of %s: %s", job->module->path,
+				   job->error.text);
+		else if (job->has_crashed)
+			buf_printf(
+				&text,
+				"no lines for the code of %s: its debug information cannot be read",
+				job->module->path);
+		else
+			continue;
+		if (!add_warning(out, &text))
 			return false;
-		}
-		out->warnings[out->warning_count++] = text.data;
 	}
 	return true;
 }
 
 static void release_work(struct work *w)
 {
-	for (size_t i = 0; w->jobs && i < w->job_count; i++) {
-		struct job *job = &w->jobs[i];
-		strtab_release(&job->linkages);
-		strtab_release(&job->files);
-		arena_release(&job->arena);
-		mem_free(job->names);
-		mem_free(job->lines);
-	}
+	for (size_t i = 0; w->jobs && i < w->job_count; i++)
+		job_clear(&w->jobs[i]);
 	mem_free(w->jobs);
 	mem_free(w->frames);
 	pthread_mutex_destroy(&w->lock);
+	pthread_mutex_destroy(&w->fork_lock);
 }
 
 enum neap_err symbolise_frames(const struct symbolise_request *req, struct symbolise_result *out,
 			       struct err *e)
 {
 	*out = (struct symbolise_result){0};
-	struct work w = {.req = req, .lock = PTHREAD_MUTEX_INITIALIZER};
+	struct work w = {
+		.req = req,
+		.lock = PTHREAD_MUTEX_INITIALIZER,
+		.fork_lock = PTHREAD_MUTEX_INITIALIZER,
+	};
 	bool is_ok = make_jobs(&w);
 	if (is_ok) {
 		qsort(w.jobs, w.job_count, sizeof *w.jobs, compare_jobs);

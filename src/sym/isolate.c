@@ -1,0 +1,196 @@
+/*
+ *   caller                            child
+ *   pipe, fork  ------------------->  close what is not needed, work
+ *   poll, tick  <-- shared counter    counts
+ *   read        <-- length, bytes     writes the result, _exit
+ *
+ * A result counts if it is as long as it was announced; how the child ended does not
+ * matter.  fork, not a thread: a thread's crash is the process's.  glibc makes malloc
+ * usable in the child of a process with threads; nothing else with a lock is used there.
+ */
+#include "config.h"
+
+#include "src/sym/isolate.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define TICK_MS            100
+#define CHUNK_BYTES        (64u << 10)
+#define LIMIT_RESULT_BYTES ((uint64_t)1 << 30)
+
+/* ---- the child -------------------------------------------------------------------- */
+
+static void close_between(int low, int high)
+{
+#ifdef SYS_close_range
+	if (low <= high)
+		syscall(SYS_close_range, (unsigned)low, (unsigned)high, 0u);
+#else
+	(void)low;
+	(void)high;
+#endif
+}
+
+/* Only out_fd, the job's descriptors and an empty stdio stay open. */
+static void shed_descriptors(const struct isolated *job, int out_fd)
+{
+	int null = open("/dev/null", O_RDWR);
+	for (int fd = 0; null >= 0 && fd <= 2; fd++)
+		dup2(null, fd);
+	int next = 3;
+	for (;;) { /* the lowest one to keep that is not passed yet */
+		int keep = -1;
+		const int wanted[] = {out_fd, job->fds[0], job->fds[1]};
+		for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++)
+			if (wanted[i] >= next && (keep < 0 || wanted[i] < keep))
+				keep = wanted[i];
+		if (keep < 0)
+			break;
+		close_between(next, keep - 1);
+		next = keep + 1;
+	}
+	close_between(next, INT32_MAX);
+}
+
+static bool write_all(int fd, const void *data, size_t bytes)
+{
+	for (const char *p = data; bytes;) {
+		ssize_t n = write(fd, p, bytes);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return false;
+		p += n;
+		bytes -= (size_t)n;
+	}
+	return true;
+}
+
+static void run_child(const struct isolated *job, atomic_size_t *done, int out_fd)
+{
+	static const int fatal[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP};
+	const struct rlimit no_core = {0, 0};
+	sigset_t all;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	setrlimit(RLIMIT_CORE, &no_core);
+	sigfillset(&all); /* what the terminal sends is for the recorder */
+	for (size_t i = 0; i < sizeof fatal / sizeof fatal[0]; i++) {
+		signal(fatal[i], SIG_DFL);
+		sigdelset(&all, fatal[i]);
+	}
+	sigprocmask(SIG_SETMASK, &all, NULL);
+	shed_descriptors(job, out_fd);
+	struct buf out = {0};
+	if (job->work(job->context, done, &out) && !out.has_failed) {
+		uint64_t bytes = out.count_bytes;
+		if (write_all(out_fd, &bytes, sizeof bytes))
+			write_all(out_fd, out.data, out.count_bytes);
+	}
+	_exit(0);
+}
+
+/* ---- the caller --------------------------------------------------------------------- */
+
+static uint64_t now_ms(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+/* Some bytes into b; false at the end of the pipe. */
+static bool read_some(int fd, struct buf *b)
+{
+	char chunk[CHUNK_BYTES];
+	ssize_t n = read(fd, chunk, sizeof chunk);
+	if (n < 0)
+		return errno == EINTR;
+	buf_put(b, chunk, (size_t)n);
+	return n > 0 && !b->has_failed && b->count_bytes <= LIMIT_RESULT_BYTES;
+}
+
+/* Until the child closes the pipe or seems to hang. */
+static void receive(const struct isolated *job, atomic_size_t *done, int fd, struct buf *b)
+{
+	size_t last_count = 0;
+	uint64_t last_ms = now_ms();
+	for (;;) {
+		struct pollfd p = {.fd = fd, .events = POLLIN};
+		int ready = poll(&p, 1, TICK_MS);
+		size_t count = atomic_load_explicit(done, memory_order_relaxed); /* only a hint */
+		if (job->tick)
+			job->tick(job->context, count);
+		if (count != last_count || ready > 0)
+			last_ms = now_ms();
+		last_count = count;
+		if (ready > 0 && !read_some(fd, b))
+			return;
+		if (now_ms() - last_ms > job->patience_ms)
+			return;
+	}
+}
+
+static bool take_result(const struct buf *received, struct buf *result)
+{
+	struct reader r = reader_init(received->data, received->count_bytes);
+	uint64_t bytes = reader_u64(&r);
+	if (r.has_failed || received->has_failed || bytes != reader_left(&r))
+		return false;
+	buf_put(result, r.p, (size_t)bytes);
+	return !result->has_failed;
+}
+
+/* Under the lock: else another thread's child would inherit the writing end and hold it open. */
+static pid_t start(const struct isolated *job, atomic_size_t *done, int *in_fd_out)
+{
+	int ends[2];
+	pid_t pid = -1;
+	*in_fd_out = -1;
+	pthread_mutex_lock(job->lock);
+	if (pipe2(ends, O_CLOEXEC) == 0) {
+		pid = fork();
+		if (pid == 0)
+			run_child(job, done, ends[1]);
+		close(ends[1]);
+		if (pid < 0)
+			close(ends[0]);
+		else
+			*in_fd_out = ends[0];
+	}
+	pthread_mutex_unlock(job->lock);
+	return pid;
+}
+
+bool isolate_run(const struct isolated *job, struct buf *result)
+{
+	atomic_size_t *done =
+		mmap(NULL, sizeof *done, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (done == MAP_FAILED)
+		return false;
+	int fd;
+	bool has_result = false;
+	pid_t pid = start(job, done, &fd);
+	if (pid > 0) {
+		struct buf received = {0};
+		receive(job, done, fd, &received);
+		kill(pid, SIGKILL); /* it has ended, or it never will */
+		close(fd);
+		while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+			continue;
+		has_result = take_result(&received, result);
+		buf_release(&received);
+	}
+	munmap(done, sizeof *done);
+	return has_result;
+}
