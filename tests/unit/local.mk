@@ -98,3 +98,7 @@ tests_unit_t_record_parts_LDADD = $(unit_ldadd)
 unit_tests += tests/unit/t_symbolise
 tests_unit_t_symbolise_CPPFLAGS = $(unit_cppflags)
 tests_unit_t_symbolise_LDADD = $(unit_ldadd)
+
+unit_tests += tests/unit/t_sym_hostile
+tests_unit_t_sym_hostile_CPPFLAGS = $(unit_cppflags)
+tests_unit_t_sym_hostile_LDADD = $(unit_ldadd)
