@@ -116,7 +116,7 @@ uint32_t x(void);
 }
 
 test_words() {
-	plant words src/base/clean.c "src/base/clean.c:" "/* as said in this ses""sion */"
+	plant words src/base/clean.c "src/base/clean.c:" "/* as said in an earlier ses""sion */"
 	plant words src/base/clean.c "src/base/clean.c:" "/* see /wo""rk/main */"
 }
 

@@ -6,7 +6,7 @@
 
 # Each with a class in it, so that this file does not find itself.
 patterns=(
-	'\b[s]essions?\b' '\b[a]ssistants?\b' '\b[A]I\b' '\b[L]LMs?\b' '\b[C]laude\b' '\b[G]PT\b'
+	'\b([p]revious|[e]arlier|[l]ater|[l]ast|[n]ext|[o]ther) sessions?\b' '\b[a]ssistants?\b' '\b[A]I\b' '\b[L]LMs?\b' '\b[C]laude\b' '\b[G]PT\b'
 	'(^|[^[:alnum:]_])/[w]ork(/|\b)' '(^|[^.])\.\./[s]hared' 'issue [0-9]+ [o]f [0-9]+'
 	'/tmp/[b]-'
 )
