@@ -26,9 +26,7 @@ collector_sources = \
 	collector/tree.c
 
 if BUILD_COLLECTOR
-if HAVE_COLLECTOR_SOURCES
 pkglib_LTLIBRARIES += collector/libneap-collector.la
-endif
 endif
 
 collector_libneap_collector_la_SOURCES = $(collector_sources) $(collector_headers)
@@ -40,9 +38,7 @@ collector_libneap_collector_la_LIBADD =
 EXTRA_collector_libneap_collector_la_DEPENDENCIES = $(top_srcdir)/collector/collector.map
 
 # #include <neap/neap.h> in programs that set marks; weak, so nothing to link with.
-if HAVE_NEAP_H
 neapincludedir = $(includedir)/neap
 neapinclude_HEADERS = collector/neap.h
-endif
 pkgconfigdir = $(libdir)/pkgconfig
 nodist_pkgconfig_DATA = neap.pc
