@@ -58,15 +58,15 @@ static size_t terminal_cols(void)
 static void format_running(char *line, size_t cap, const struct record_progress *p)
 {
 	char elapsed[FMT_BYTES], live[FMT_BYTES], peak[FMT_BYTES], rate[FMT_BYTES],
-		snaps[FMT_BYTES];
-	snprintf(line, cap,
-		 "neap  %s  live %s  peak %s  %s allocations/s  %s snapshots  %zu process%s",
+		snaps[FMT_BYTES], processes[FMT_BYTES + 16] = "";
+	if (p->process_count != 1)
+		snprintf(processes, sizeof processes, "  %zu processes", p->process_count);
+	snprintf(line, cap, "neap  %s  live %s  peak %s  %s allocs/s  %s snapshots%s",
 		 fmt_duration(elapsed, sizeof elapsed, p->elapsed_ns),
 		 fmt_bytes(live, sizeof live, p->live_bytes),
 		 fmt_bytes(peak, sizeof peak, (int64_t)p->peak_bytes),
 		 fmt_count(rate, sizeof rate, (int64_t)p->allocs_per_s),
-		 fmt_count(snaps, sizeof snaps, (int64_t)p->snapshot_count), p->process_count,
-		 p->process_count == 1 ? "" : "es");
+		 fmt_count(snaps, sizeof snaps, (int64_t)p->snapshot_count), processes);
 }
 
 static void format_naming(char *line, size_t cap, const struct record_progress *p)

@@ -534,10 +534,39 @@ static int exit_status(int wait_status)
 	return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
 }
 
+/* Killed before it could say hello: a profile without blocks, which says how it ended. */
+static void write_empty(struct recorder *r)
+{
+	struct hello h = {.fd = -1, .pid = r->child.pid};
+	struct process *p;
+	struct err e;
+	h.text.pid = (uint32_t)h.pid;
+	h.text.ppid = (uint32_t)getpid();
+	if (meet_process(r, &h, false, &p, &e)) {
+		speaker_say(&r->speaker, "no profile of '%s': %s", r->options->argv[0], e.text);
+		return;
+	}
+	r->process_all_count++;
+	struct profile_end end = {.kind = END_SIGNALED,
+				  .has_status = true,
+				  .status = WTERMSIG(r->child_wait_status),
+				  .time_ns = now_ns() - p->base_ns,
+				  .reason = ""};
+	say_kept(r, &p->output);
+	process_finish(p, &end);
+}
+
 /* Why there is no profile where the user expects one. */
 static void say_if_unseen(struct recorder *r)
 {
-	const char *unseen = r->has_connected ? r->unseen_exe : r->options->argv[0];
+	const char *program = r->options->argv[0];
+	if (r->has_first_output && WIFSIGNALED(r->child_wait_status)) {
+		speaker_say(&r->speaker, "'%s' was ended by signal %d before it allocated anything",
+			    program, WTERMSIG(r->child_wait_status));
+		write_empty(r);
+		return;
+	}
+	const char *unseen = r->has_connected ? r->unseen_exe : program;
 	if (!*unseen)
 		return;
 	speaker_say(&r->speaker,

@@ -442,7 +442,9 @@ void process_finish(struct process *p, const struct profile_end *end)
 {
 	struct recorder *r = p->recorder;
 	marks_stop(p);
-	struct naming_job *job = never_started(p) ? NULL : mem_zalloc(sizeof *job);
+	/* A program that was killed that early still gets its profile. */
+	bool is_wanted = !never_started(p) || (p->is_first && end->kind == END_SIGNALED);
+	struct naming_job *job = is_wanted ? mem_zalloc(sizeof *job) : NULL;
 	if (job) {
 		uint64_t lost = write_rest(p, end);
 		r->ended_alloc_count += p->alloc_count;

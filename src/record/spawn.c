@@ -255,7 +255,7 @@ enum neap_err spawn_go(struct spawned *s, const char *path, int *status_out, str
 {
 	int errnum = 0;
 	ssize_t n;
-	if (write(s->go_fd, "g", 1) != 1)
+	if (write(s->go_fd, "g", 1) != 1 && errno != EPIPE) /* EPIPE: it was killed meanwhile */
 		return err_sys(e, errno, "start", path);
 	do
 		n = read(s->error_fd, &errnum, sizeof errnum);
