@@ -63,7 +63,8 @@ static uint64_t smoothed(uint64_t mean, uint64_t value)
 
 void snap_next_idle(struct snap_state *s, const struct known *k)
 {
-	if (k->idle_count + 1 >= KNOWN_IDLE_MOST)
+	/* The more often it was seen, the longer it is expected to come again. */
+	if (k->idle_count >= k->seen_count)
 		return;
 	struct known *next = &s->next[s->next_count++];
 	*next = *k;
@@ -78,6 +79,8 @@ void snap_next_taken(struct snap_state *s, const struct known *k, uint64_t birth
 	s->next[s->next_count++] = (struct known){
 		.site = k->site,
 		.thread = k->thread,
+		.seen_count = k->seen_count < KNOWN_SEEN_MOST ? (uint16_t)(k->seen_count + 1)
+							      : k->seen_count,
 		.mean = smoothed(k->mean, births),
 		.temporary_mean = smoothed(k->temporary_mean, temporary),
 	};
@@ -89,6 +92,7 @@ void snap_next_new(struct snap_state *s, site_id site, thread_id thread, uint64_
 	s->next[s->next_count++] = (struct known){
 		.site = site,
 		.thread = thread,
+		.seen_count = 1,
 		.mean = births * KNOWN_ONE,
 		.temporary_mean = temporary * KNOWN_ONE,
 	};

@@ -137,12 +137,13 @@ enum snap_column {
 struct known {
 	site_id site;
 	thread_id thread;
-	uint32_t idle_count;     /* snapshots without a new cohort, since the last that had one */
+	uint16_t seen_count;     /* snapshots with a new cohort, at most KNOWN_SEEN_MOST */
+	uint16_t idle_count;     /* snapshots without, since the last that had one */
 	uint64_t mean;           /* births, smoothed, in 1/KNOWN_ONE */
 	uint64_t temporary_mean; /* temporary blocks, likewise */
 };
 #define KNOWN_ONE       256u
-#define KNOWN_IDLE_MOST 16u
+#define KNOWN_SEEN_MOST 16u
 #define KNOWN_SMOOTH_LG 3
 
 /*
