@@ -2,6 +2,7 @@
 # By hand, from the build directory:  bash SOURCE/tests/integration/targets.sh 12 26
 integration_tests = \
 	tests/integration/real-programs.sh \
+	tests/integration/record-cli.sh \
 	tests/integration/sigkill.sh \
 	tests/integration/stress.sh \
 	tests/integration/targets.sh
