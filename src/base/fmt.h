@@ -12,10 +12,11 @@
 
 #define FMT_BYTES 32
 
-const char *fmt_bytes(char *dst, size_t cap, int64_t bytes);    /* "0 B", "42.1 MiB", "-3.0 KiB" */
-const char *fmt_count(char *dst, size_t cap, int64_t count);    /* "1,234,567" */
-const char *fmt_pct(char *dst, size_t cap, double part, double whole); /* "12.3 %"; "-" if whole is 0 */
-const char *fmt_duration(char *dst, size_t cap, uint64_t ns);   /* "0.50 s", "12.3 ms", "1 h 02 m" */
+const char *fmt_bytes(char *dst, size_t cap, int64_t bytes); /* "0 B", "42.1 MiB", "-3.0 KiB" */
+const char *fmt_count(char *dst, size_t cap, int64_t count); /* "1,234,567" */
+const char *fmt_pct(char *dst, size_t cap, double part,
+		    double whole);                            /* "12.3 %"; "-" if whole is 0 */
+const char *fmt_duration(char *dst, size_t cap, uint64_t ns); /* "0.50 s", "12.3 ms", "1 h 02 m" */
 const char *fmt_hex(char *dst, size_t cap, const uint8_t *data, size_t bytes);
 
 /*

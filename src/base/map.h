@@ -19,8 +19,8 @@ struct map {
 	uint32_t *values; /* MAP_ABSENT: free slot; so MAP_ABSENT cannot be stored */
 	size_t count, cap;
 };
-uint32_t map_find(const struct map *m, uint64_t key);        /* MAP_ABSENT if not there */
-bool map_put(struct map *m, uint64_t key, uint32_t value);   /* false: out of memory */
+uint32_t map_find(const struct map *m, uint64_t key);      /* MAP_ABSENT if not there */
+bool map_put(struct map *m, uint64_t key, uint32_t value); /* false: out of memory */
 void map_clear(struct map *m);
 void map_release(struct map *m);
 

@@ -17,28 +17,49 @@
 #include "src/base/err.h"
 #include "src/base/map.h"
 
-typedef uint32_t mod_id, thread_id, frame_id, node_id, site_id, cohort_id, snap_id, func_id, file_id;
+typedef uint32_t mod_id, thread_id, frame_id, node_id, site_id, cohort_id, snap_id, func_id,
+	file_id;
 
 /* Fixed nodes: they exist in every profile, have no frame and no parent. */
-#define PROFILE_NODE_ROOT 1u
-#define PROFILE_NODE_SIGNAL 2u
+#define PROFILE_NODE_ROOT      1u
+#define PROFILE_NODE_SIGNAL    2u
 #define PROFILE_NODE_TRUNCATED 3u
-#define PROFILE_NODE_FIRST 4u
+#define PROFILE_NODE_FIRST     4u
 
 #define PROFILE_SIZE_MIXED UINT64_MAX /* blocks of many sizes: bytes are counted apart */
 
 /* Same order as enum nc_api of the collector. */
 enum profile_api {
-	API_UNKNOWN, API_MALLOC, API_CALLOC, API_REALLOC, API_REALLOCARRAY, API_POSIX_MEMALIGN,
-	API_ALIGNED_ALLOC, API_MEMALIGN, API_VALLOC, API_PVALLOC, API_NEW, API_NEW_ARRAY, API_MMAP,
+	API_UNKNOWN,
+	API_MALLOC,
+	API_CALLOC,
+	API_REALLOC,
+	API_REALLOCARRAY,
+	API_POSIX_MEMALIGN,
+	API_ALIGNED_ALLOC,
+	API_MEMALIGN,
+	API_VALLOC,
+	API_PVALLOC,
+	API_NEW,
+	API_NEW_ARRAY,
+	API_MMAP,
 	API_COUNT,
 };
 const char *profile_api_name(enum profile_api api); /* "malloc", ...; "unknown" */
 
 /* Same order as enum nc_drop of the collector. */
 enum profile_drop {
-	DROP_NODES, DROP_COHORTS, DROP_THREADS, DROP_MAP, DROP_REENTRY, DROP_STARTUP, DROP_MODULES,
-	DROP_FRAMES, DROP_FOREIGN, DROP_UNWIND, DROP_COUNT,
+	DROP_NODES,
+	DROP_COHORTS,
+	DROP_THREADS,
+	DROP_MAP,
+	DROP_REENTRY,
+	DROP_STARTUP,
+	DROP_MODULES,
+	DROP_FRAMES,
+	DROP_FOREIGN,
+	DROP_UNWIND,
+	DROP_COUNT,
 };
 const char *profile_drop_name(enum profile_drop d);    /* short key: "nodes", ... */
 const char *profile_drop_meaning(enum profile_drop d); /* one phrase for people */
@@ -46,29 +67,38 @@ const char *profile_drop_meaning(enum profile_drop d); /* one phrase for people 
 /* ---- records --------------------------------------------------------------- */
 
 struct profile_run {
-	const char *tool;       /* "neap 0.1.0" */
+	const char *tool;        /* "neap 0.1.0" */
 	const char *const *argv; /* argv_count strings */
 	size_t argv_count;
 	const char *exe, *cwd, *host, *kernel;
 	uint32_t pid, ppid, cpu_count;
-	bool is_forked;            /* started as a copy of ppid's memory */
-	uint64_t start_unix_ns;    /* wall clock when the recording began */
-	uint64_t interval_ns;      /* first snapshot interval */
-	uint64_t sample_bytes;     /* 0 = every block is counted */
+	bool is_forked;         /* started as a copy of ppid's memory */
+	uint64_t start_unix_ns; /* wall clock when the recording began */
+	uint64_t interval_ns;   /* first snapshot interval */
+	uint64_t sample_bytes;  /* 0 = every block is counted */
 };
 
-enum profile_module_flags { MODULE_MAIN = 1, MODULE_VDSO = 2, MODULE_COLLECTOR = 4, MODULE_LOADER = 8 };
+enum profile_module_flags {
+	MODULE_MAIN = 1,
+	MODULE_VDSO = 2,
+	MODULE_COLLECTOR = 4,
+	MODULE_LOADER = 8
+};
 
 struct profile_module {
 	const char *path;
 	uint8_t build_id[64];
 	uint32_t build_id_bytes;
 	uint32_t flags;
-	uint64_t start_va, end_va, bias; /* run-time range; run-time address - bias = address in the ELF file */
-	snap_id first_snap, last_snap;   /* last 0 = until the end */
+	uint64_t start_va, end_va,
+		bias; /* run-time range; run-time address - bias = address in the ELF file */
+	snap_id first_snap, last_snap; /* last 0 = until the end */
 };
 
-enum profile_thread_flags { THREAD_ENDED = 1, THREAD_NESTED = 2 };
+enum profile_thread_flags {
+	THREAD_ENDED = 1,
+	THREAD_NESTED = 2
+};
 
 struct profile_thread {
 	const char *name;
@@ -76,15 +106,19 @@ struct profile_thread {
 	snap_id first_snap, last_snap;
 };
 
-enum profile_frame_flags { FRAME_GUESSED = 1 };
-
-struct profile_frame { /* a return address; look up pc - 1 */
-	mod_id module;  /* 0: pc is a run-time address in no module */
-	uint32_t flags;
-	uint64_t pc;    /* in the ELF file's own addresses */
+enum profile_frame_flags {
+	FRAME_GUESSED = 1
 };
 
-enum profile_node_flags { NODE_EXITING = 1 /* inside exit() */ };
+struct profile_frame { /* a return address; look up pc - 1 */
+	mod_id module; /* 0: pc is a run-time address in no module */
+	uint32_t flags;
+	uint64_t pc; /* in the ELF file's own addresses */
+};
+
+enum profile_node_flags {
+	NODE_EXITING = 1 /* inside exit() */
+};
 
 struct profile_site {
 	node_id node;
@@ -92,19 +126,24 @@ struct profile_site {
 	enum profile_api api;
 };
 
-enum profile_cohort_flags { COHORT_INHERITED = 1 /* live at fork; not allocations of this process */ };
+enum profile_cohort_flags {
+	COHORT_INHERITED = 1 /* live at fork; not allocations of this process */
+};
 
 struct profile_snapshot {
 	uint64_t time_ns, cpu_ns, rss_bytes; /* cpu and rss 0 if unknown */
 	int64_t live_bytes;                  /* what the collector's running total said */
 };
 
-struct profile_change { /* of one cohort since the snapshot before */
+struct profile_change {                     /* of one cohort since the snapshot before */
 	uint64_t births, deaths, temporary; /* blocks */
 	uint64_t born_bytes, died_bytes, temporary_bytes; /* only for PROFILE_SIZE_MIXED, else 0 */
 };
 
-struct profile_peak_entry { cohort_id cohort; uint64_t blocks, bytes; };
+struct profile_peak_entry {
+	cohort_id cohort;
+	uint64_t blocks, bytes;
+};
 
 struct profile_peak {
 	uint64_t bytes, time_ns, bound_bytes; /* bound: the true peak is within this of `bytes` */
@@ -112,13 +151,15 @@ struct profile_peak {
 };
 
 enum profile_end_kind {
-	END_UNKNOWN,  /* no end block: the recorder died or the file was cut */
-	END_EXITED, END_SIGNALED, END_EXEC, /* the program replaced itself */
-	END_STOPPED,  /* the recording stopped first (disk full, recorder asked to stop) */
+	END_UNKNOWN, /* no end block: the recorder died or the file was cut */
+	END_EXITED,
+	END_SIGNALED,
+	END_EXEC,    /* the program replaced itself */
+	END_STOPPED, /* the recording stopped first (disk full, recorder asked to stop) */
 };
 struct profile_end {
 	enum profile_end_kind kind;
-	int status; /* exit status or signal number; meaningful if has_status */
+	int status;      /* exit status or signal number; meaningful if has_status */
 	bool has_status; /* false for processes whose parent is not the recorder */
 	uint64_t time_ns;
 	const char *reason; /* for END_STOPPED, else "" */
@@ -130,20 +171,25 @@ struct profile_func {
 	const char *name;    /* demangled, with parameters as the demangler prints them */
 	const char *linkage; /* as in the object file; same as name if not mangled */
 };
-struct profile_line { func_id func; file_id file; uint32_t line; /* 0 unknown */ };
+struct profile_line {
+	func_id func;
+	file_id file;
+	uint32_t line; /* 0 unknown */
+};
 
 /*
  * For every frame a run of profile_line, innermost inlined function first, the
  * function that holds the code last.  An empty run: nothing is known.
  */
 struct profile_symbols {
-	struct profile_func *funcs;   /* [func_count], func_id - 1 */
+	struct profile_func *funcs; /* [func_count], func_id - 1 */
 	size_t func_count;
-	const char **files;           /* [file_count], file_id - 1; full paths */
+	const char **files; /* [file_count], file_id - 1; full paths */
 	size_t file_count;
-	struct profile_line *lines;   /* all runs, in order of frames */
+	struct profile_line *lines; /* all runs, in order of frames */
 	size_t line_count;
-	uint32_t *first_line;         /* [frame_count + 1]: run of frame f is first_line[f-1] .. first_line[f]-1 */
+	uint32_t *
+		first_line; /* [frame_count + 1]: run of frame f is first_line[f-1] .. first_line[f]-1 */
 	size_t frame_count;
 };
 
@@ -176,18 +222,21 @@ site_id profile_add_site(struct profile_writer *w, const struct profile_site *s)
  * (to 100 microseconds, say).  A time before the last snapshot's counts as equal to it.
  */
 snap_id profile_snapshot_begin(struct profile_writer *w, const struct profile_snapshot *s);
-cohort_id profile_add_cohort(struct profile_writer *w, site_id site, thread_id thread, snap_id birth,
-			     uint32_t flags, const struct profile_change *first);
-void profile_change_cohort(struct profile_writer *w, cohort_id c, const struct profile_change *change);
+cohort_id profile_add_cohort(struct profile_writer *w, site_id site, thread_id thread,
+			     snap_id birth, uint32_t flags, const struct profile_change *first);
+void profile_change_cohort(struct profile_writer *w, cohort_id c,
+			   const struct profile_change *change);
 enum neap_err profile_snapshot_end(struct profile_writer *w, struct err *e);
 
 void profile_add_mark(struct profile_writer *w, const char *name, snap_id snap, uint64_t time_ns);
-void profile_set_drops(struct profile_writer *w, const uint64_t drops[DROP_COUNT]); /* last one counts */
+void profile_set_drops(struct profile_writer *w,
+		       const uint64_t drops[DROP_COUNT]); /* last one counts */
 void profile_set_peak(struct profile_writer *w, const struct profile_peak *p,
 		      const struct profile_peak_entry *entries, size_t count); /* last one counts;
 		      each one that is flushed takes room, so call it rarely; bytes are stored only
 		      for sites of mixed size */
-void profile_add_symbols(struct profile_writer *w, const struct profile_symbols *s); /* last one counts */
+void profile_add_symbols(struct profile_writer *w,
+			 const struct profile_symbols *s); /* last one counts */
 void profile_add_end(struct profile_writer *w, const struct profile_end *end);
 
 enum neap_err profile_writer_flush(struct profile_writer *w, struct err *e);
@@ -199,11 +248,11 @@ enum neap_err profile_writer_close(struct profile_writer *w, struct err *e);
 
 /* What was wrong with a file that could still be read in part. */
 struct profile_damage {
-	bool is_cut;           /* ends inside a block, or without an end block */
-	uint64_t whole_bytes;  /* bytes of the file up to the last whole block */
-	uint64_t lost_bytes;   /* after it */
-	uint32_t bad_blocks;   /* blocks skipped because their checksum did not match */
-	char text[256];        /* for people; empty if nothing is wrong */
+	bool is_cut;          /* ends inside a block, or without an end block */
+	uint64_t whole_bytes; /* bytes of the file up to the last whole block */
+	uint64_t lost_bytes;  /* after it */
+	uint32_t bad_blocks;  /* blocks skipped because their checksum did not match */
+	char text[256];       /* for people; empty if nothing is wrong */
 };
 
 /*
@@ -217,31 +266,50 @@ struct profile {
 	struct profile_end end;
 	struct profile_damage damage;
 
-	struct profile_module *modules;  size_t module_count;
-	struct profile_thread *threads;  size_t thread_count;
-	struct profile_frame *frames;    size_t frame_count;
+	struct profile_module *modules;
+	size_t module_count;
+	struct profile_thread *threads;
+	size_t thread_count;
+	struct profile_frame *frames;
+	size_t frame_count;
 
 	/* nodes, indexed by node_id; node_count includes ids 0..3; parents come before children */
-	node_id *node_parent; frame_id *node_frame; uint8_t *node_flags; size_t node_count;
+	node_id *node_parent;
+	frame_id *node_frame;
+	uint8_t *node_flags;
+	size_t node_count;
 
-	struct profile_site *sites;      size_t site_count;
+	struct profile_site *sites;
+	size_t site_count;
 
 	/* cohorts */
-	site_id *cohort_site; thread_id *cohort_thread; snap_id *cohort_birth; uint8_t *cohort_flags;
-	uint64_t *cohort_births, *cohort_temporary;          /* blocks */
+	site_id *cohort_site;
+	thread_id *cohort_thread;
+	snap_id *cohort_birth;
+	uint8_t *cohort_flags;
+	uint64_t *cohort_births, *cohort_temporary;           /* blocks */
 	uint64_t *cohort_born_bytes, *cohort_temporary_bytes; /* for every size, mixed or not */
 	size_t cohort_count;
 
 	/* deaths, grouped by snapshot: those of snapshot s are death_first[s-1] .. death_first[s]-1 */
-	cohort_id *death_cohort; uint64_t *death_blocks, *death_bytes; size_t death_count;
+	cohort_id *death_cohort;
+	uint64_t *death_blocks, *death_bytes;
+	size_t death_count;
 	size_t *death_first; /* [snapshot_count + 1] */
 
-	struct profile_snapshot *snapshots; size_t snapshot_count;
-	struct profile_mark { const char *name; snap_id snap; uint64_t time_ns; } *marks; size_t mark_count;
+	struct profile_snapshot *snapshots;
+	size_t snapshot_count;
+	struct profile_mark {
+		const char *name;
+		snap_id snap;
+		uint64_t time_ns;
+	} * marks;
+	size_t mark_count;
 
 	bool has_peak;
 	struct profile_peak peak;
-	struct profile_peak_entry *peak_entries; size_t peak_entry_count;
+	struct profile_peak_entry *peak_entries;
+	size_t peak_entry_count;
 	uint64_t drops[DROP_COUNT];
 	bool has_symbols;
 	struct profile_symbols symbols;
