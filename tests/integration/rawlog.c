@@ -40,6 +40,8 @@ static struct rawlog_header *header; /* NULL: not started, or could not start */
 static uint32_t *alive;              /* *alive is 0 in a forked child */
 static char file_name[64];
 static int starting;
+/* Records made so far; private, so that a child has what the parent had at the fork. */
+static uint64_t own_count;
 
 static struct rawlog_record *records(void)
 {
@@ -70,7 +72,7 @@ static void start(bool is_forked)
 		return;
 	char parent[sizeof file_name];
 	memcpy(parent, file_name, sizeof parent);
-	uint64_t parent_count = header ? header->used_count : 0;
+	uint64_t parent_count = own_count;
 	size_t bytes = sizeof *header + RECORD_MAX * sizeof(struct rawlog_record);
 	int fd = open_new(dir, strlen(dir));
 	if (fd < 0 || ftruncate(fd, (off_t)bytes))
@@ -80,6 +82,7 @@ static void start(bool is_forked)
 	if (map == MAP_FAILED)
 		return;
 	header = map;
+	own_count = 0;
 	header->magic = RAWLOG_MAGIC;
 	header->record_max = RECORD_MAX;
 	header->pid = (uint32_t)getpid();
@@ -116,6 +119,7 @@ static void add(enum rawlog_op op, const void *p, size_t bytes)
 	check_started();
 	if (header && alive && *alive) {
 		uint64_t i = __atomic_fetch_add(&header->used_count, 1, __ATOMIC_RELAXED);
+		own_count = i + 1;
 		if (i < header->record_max) {
 			struct rawlog_record *r = records() + i;
 			r->ptr = (uint64_t)(uintptr_t)p;
