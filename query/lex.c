@@ -241,6 +241,8 @@ static struct token lex_regex(const struct lexer *l, uint32_t start)
 	if (is_letter(at(l, end)) || is_digit(at(l, end)))
 		return bad(end, end + 1, "unknown flag of a regular expression",
 			   "the only flag is i: ignore case; a / inside is written \\/");
+	if (l->is_completing && end == l->bytes)
+		return unclosed(l, start, end, false); /* a word here would be its flags */
 	struct token t = token(TOK_REGEX, start, end);
 	t.ignores_case = ignores_case;
 	return t;

@@ -217,7 +217,11 @@ static bool parse_statement(struct parser *p)
 	struct token *t = parser_look(p, LEX_NAME);
 	parser_want(p, ";", NULL);
 	parser_want(p, lex_token_text(TOK_END), NULL);
-	return t->kind == TOK_END || is_separator(t->kind) || parser_unexpected(p, NULL);
+	if (t->kind == TOK_END || is_separator(t->kind))
+		return true;
+	bool is_let_piped = st->is_let && t->kind == TOK_PIPE;
+	parser_unexpected(p, NULL);
+	return is_let_piped && parser_help(p, "a let ends before '|': put ';' after it");
 }
 
 bool parse_script(struct parser *p)

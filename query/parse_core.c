@@ -204,6 +204,8 @@ bool parser_unexpected(struct parser *p, const char *what)
 		t->span.start == p->pos && p->pos && !strchr(" \t\n|", p->lexer.text[p->pos - 1]);
 	if (is_joined && (t->kind == TOK_OPEN || t->kind == TOK_BRACKET || t->kind == TOK_LT))
 		return parser_help(p, "put a name with brackets in double quotes");
+	if (is_joined && (t->kind == TOK_STAR || t->kind == TOK_STARSTAR))
+		return parser_help(p, "wildcards work after '=' only: func=abc*");
 	return false;
 }
 

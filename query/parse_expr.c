@@ -635,7 +635,7 @@ static bool parse_primary(struct parser *p, struct ast_expr **out)
 		if (token_is(p, &t, "at") || token_is(p, &t, "in") || token_is(p, &t, "of"))
 			return parser_help(p, "'%.2s' comes right after the population",
 					   p->lexer.text + t.span.start);
-		return false;
+		return is_primary && parser_help(p, "to mean a name, put it in double quotes");
 	}
 	if (t.kind == TOK_OPEN)
 		return parse_parens(p, out);

@@ -443,6 +443,17 @@ static void print_stage(const struct ast_stage *s, struct buf *out)
 	}
 }
 
+/* After `in 2s..` a name such as peak would be an instant. */
+static void print_filter(const struct ast_query *q, struct buf *out)
+{
+	const struct ast_source *last = q->has_b ? &q->b : &q->a;
+	bool is_open = last->has_in && !last->in.has_to;
+	buf_puts(out, is_open ? " (" : " ");
+	print_expr(q->filter, out);
+	if (is_open)
+		buf_putc(out, ')');
+}
+
 void query_canonical(const struct ast_query *q, struct buf *out)
 {
 	print_all_lets(q, out);
@@ -454,10 +465,8 @@ void query_canonical(const struct ast_query *q, struct buf *out)
 		buf_puts(out, ", ");
 		print_source(&q->b, out);
 	}
-	if (q->filter) {
-		buf_putc(out, ' ');
-		print_expr(q->filter, out);
-	}
+	if (q->filter)
+		print_filter(q, out);
 	for (size_t i = 0; i < q->stage_count; i++) {
 		buf_puts(out, q->head == HEAD_REFINE && !i ? "| " : " | ");
 		print_stage(&q->stages[i], out);

@@ -102,3 +102,21 @@ tests_unit_t_symbolise_LDADD = $(unit_ldadd)
 unit_tests += tests/unit/t_sym_hostile
 tests_unit_t_sym_hostile_CPPFLAGS = $(unit_cppflags)
 tests_unit_t_sym_hostile_LDADD = $(unit_ldadd)
+
+# The query language; query_gen.c makes correct queries, query_dump.c compares trees.
+unit_tests += tests/unit/t_query_lex
+tests_unit_t_query_lex_CPPFLAGS = $(unit_cppflags)
+tests_unit_t_query_lex_LDADD = $(unit_ldadd)
+
+unit_tests += tests/unit/t_query_parse
+tests_unit_t_query_parse_SOURCES = tests/unit/t_query_parse.c $(query_trees) \
+	tests/unit/query_examples.h tests/unit/query_mistakes.h \
+	tests/unit/query_gen.c tests/unit/query_gen.h
+tests_unit_t_query_parse_CPPFLAGS = $(unit_cppflags)
+tests_unit_t_query_parse_LDADD = $(unit_ldadd)
+query_trees = tests/unit/query_dump.c tests/unit/query_dump.h
+
+unit_tests += tests/unit/t_query_complete
+tests_unit_t_query_complete_SOURCES = tests/unit/t_query_complete.c tests/unit/query_examples.h
+tests_unit_t_query_complete_CPPFLAGS = $(unit_cppflags)
+tests_unit_t_query_complete_LDADD = $(unit_ldadd)
