@@ -1,6 +1,7 @@
 # Scripts that run the real program:  integration_tests += tests/integration/NAME.sh
 # By hand, from the build directory:  bash SOURCE/tests/integration/targets.sh 12 26
 integration_tests = \
+	tests/integration/info-cli.sh \
 	tests/integration/real-programs.sh \
 	tests/integration/record-cli.sh \
 	tests/integration/sigkill.sh \
