@@ -1,5 +1,7 @@
-#!/usr/bin/env bash
+#!/bin/bash
 # What `neap info` says and how it exits, on the small profiles of the fuzzer's corpus.
+
+# shellcheck source=tests/integration/lib.sh
 . "$(dirname "$0")/lib.sh"
 
 corpus=$srcdir_abs/tests/fuzz/corpus/profile
