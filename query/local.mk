@@ -4,10 +4,29 @@ neap_libs += query/libquery.la
 query_libquery_la_SOURCES = \
 	query/ast.h \
 	query/complete.c \
+	query/exec.c \
+	query/exec.h \
+	query/exec_cells.c \
+	query/exec_column.c \
+	query/exec_group.c \
+	query/exec_match.c \
+	query/exec_names.c \
+	query/exec_path.c \
+	query/exec_result.c \
+	query/exec_rows.c \
+	query/exec_space.c \
+	query/exec_sums.c \
+	query/exec_time.c \
+	query/exec_tree.c \
+	query/exec_tuple.c \
+	query/exec_where.c \
+	query/explain.c \
 	query/fields.def \
 	query/lex.c \
 	query/lex.h \
 	query/lex_number.c \
+	query/names.c \
+	query/names.h \
 	query/near.c \
 	query/parse.c \
 	query/parse.h \
@@ -17,8 +36,21 @@ query_libquery_la_SOURCES = \
 	query/parse_priv.h \
 	query/parse_stage.c \
 	query/parse_value.c \
+	query/plan.c \
+	query/plan.h \
 	query/print.c \
 	query/query.h \
+	query/regex.c \
+	query/regex.h \
+	query/resolve.c \
+	query/resolve_expr.c \
+	query/resolve_time.c \
 	query/result.h \
+	query/session.c \
+	query/stacks.c \
+	query/stacks.h \
+	query/transform.c \
 	query/vocab.c \
 	query/vocab.h
+query_libquery_la_CPPFLAGS = $(AM_CPPFLAGS) $(PCRE2_CFLAGS)
+query_libquery_la_LIBADD = $(PCRE2_LIBS)

@@ -11,9 +11,11 @@
 struct query_session;
 
 struct query_options {
-	bool is_strict; /* an exact name that matches nothing is an error; so is a lossy profile */
+	bool is_strict; /* a name that matches nothing is an error */
 	bool (*is_cancelled)(void *arg); /* polled in long work; may be NULL */
 	void *arg;
+	/* NULL: sym_is_wrapper */
+	bool (*is_wrapper)(const char *name);
 	uint64_t cursor_ns; /* instant of the time word `cursor`; UINT64_MAX: it is an error */
 };
 

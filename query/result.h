@@ -48,7 +48,11 @@ struct result_row {
 	uint32_t depth, parent; /* index of the parent row; UINT32_MAX at depth 0 */
 	uint32_t count;         /* ROW_OTHER: rows in it */
 	uint64_t time_ns;       /* views over time */
-	const entry_id *frames; /* `stacks`, `folded`: outermost first */
+	/*
+	 * Of a stack, outermost first (the key `stack` then has no text); of rows for frames one
+	 * of them.  None between two files: there a stack is the names with ";" between them.
+	 */
+	const entry_id *frames;
 	uint32_t frame_count;
 };
 
@@ -69,12 +73,17 @@ struct query_result {
 
 	const char **notes; /* warnings and notes, one line each */
 	size_t note_count;
+	bool is_incomplete; /* damaged or lossy profile: exit status 4 if strict */
 
 	bool has_assertion, assertion_holds;
 	const char *assertion_text; /* the condition or its message */
 
 	struct graph *graph; /* for names of frames; NULL in a diff of two files with only keys */
-	struct arena arena;  /* owns everything but the graph */
+	/*
+	 * Owns everything but the graph and the texts of cells, which belong to the session: free
+	 * the result first.
+	 */
+	struct arena arena;
 };
 
 #endif

@@ -1,0 +1,198 @@
+/*
+ * Running a plan: from cells to rows.
+ *
+ *   space FRAMES  vnodes are the stacks of a side; a group is a value of the frame keys, and its
+ *                 total counts a cell once: only the outermost vnode of a group on each stack
+ *   space TREE    vnodes are a tree made for the view; every vnode is a group
+ *   space FLAT    vnodes are values of keys of allocations, or whole stacks; every vnode is a
+ *                 group, and nothing is below another
+ */
+#ifndef NEAP_QUERY_EXEC_H
+#define NEAP_QUERY_EXEC_H
+
+#include "query/plan.h"
+#include "query/stacks.h"
+
+/* ---- cells (exec_cells.c) -------------------------------------------------------------- */
+
+void cells_keep(struct cells *c, const uint8_t *keep);
+struct graph_sum cells_sum(const struct cells *c);
+/* Signed sums that wrap instead of overflowing: counters come from files. */
+void sum_add(struct graph_sum *to, const struct graph_sum *v);
+void sum_take(struct graph_sum *from, const struct graph_sum *v);
+/* cells_load_births - every cohort with all that was born in it, inherited ones too. */
+enum neap_err cells_load_births(const struct plan_side *side, struct cells *out, struct err *e);
+/* cell_size - bytes of a block; the mean where a site has blocks of many sizes. */
+int64_t cell_size(const struct cells *c, size_t i);
+
+/* ---- groups (exec_group.c) ----------------------------------------------------------------- */
+
+/* What a group is called: by a frame of one side, or by the values of keys of allocations. */
+struct group {
+	uint8_t side;
+	entry_id entry;         /* for keys of frames; ENTRY_NONE: none */
+	const uint64_t *values; /* [key_count] of the plan, for other keys; UINT64_MAX: unknown */
+};
+
+/* Frames by keys: of both sides, with joint groups. */
+struct frame_groups {
+	const uint32_t *group[2]; /* by entry of a side's file */
+	uint32_t *owned[2];
+	struct group *groups;
+	size_t count;
+};
+void frame_groups_release(struct frame_groups *fg);
+
+enum space_kind {
+	SPACE_FRAMES,
+	SPACE_TREE,
+	SPACE_FLAT
+};
+struct space {
+	enum space_kind kind;
+	size_t group_count;
+	struct group *groups; /* FLAT of tuples: by group */
+	/* TREE, and FLAT of stacks: entry[] holds indexes of tree_groups->groups */
+	struct stacks *tree;
+	const struct frame_groups *tree_groups;
+	size_t vnode_count[2];
+	const uint32_t *end[2];            /* by vnode; NULL: v + 1 */
+	const uint32_t *group_of_entry[2]; /* FRAMES; GROUP_NONE: in no group */
+	const entry_id *entry_of[2];       /* FRAMES */
+	uint32_t *owned_groups[2];
+};
+
+/* ---- sums (exec_sums.c) ------------------------------------------------------------------------ */
+
+struct sums {                           /* of one side and measure */
+	struct graph_sum *self, *total; /* by group */
+	struct graph_sum *prefix;       /* FRAMES: [vnode_count + 1]: sum of what lies before v */
+};
+struct extremes { /* of the main measure of one side, by group */
+	int64_t *max_bytes;
+	uint64_t *first_ns, *last_ns;
+};
+
+struct exec {
+	struct plan *pl;
+	struct where w;
+	struct cells cells[2][MEASURE_COUNT];
+	uint32_t *place[2][MEASURE_COUNT]; /* by cell: its vnode */
+	uint32_t *self[2][MEASURE_COUNT];  /* by cell: the group that holds its leaf; GROUP_NONE */
+	struct graph_sum all[2];           /* the population without filters */
+
+	const struct stacks *stacks[2]; /* after transforms */
+	struct stacks *owned_stacks[2];
+	struct frame_groups frames;       /* by the keys of frames */
+	struct frame_groups stack_frames; /* by what tells stacks apart */
+	struct stacks *stack_tree;        /* of the key `stack` beside others */
+	uint32_t *match[2];   /* by vnode of stacks: outermost frame that fits the view's step */
+	struct strtab names;  /* texts that make groups of two files equal, and classes */
+	struct strtab tuples; /* FLAT: values of keys */
+
+	struct space space;
+	struct sums sums[2][MEASURE_COUNT];
+	struct extremes extremes[2];
+	uint32_t *cell_order[2],
+		*cell_first[2]; /* cells of the main measure by vnode, for quantiles */
+	struct values totals;
+
+	int64_t base_bytes;            /* of percentages */
+	struct row_match *row_matches; /* conditions on texts of rows, made once */
+	size_t match_count, match_cap;
+	bool has_cut_stacks; /* the row stages have acted on stacks: not again on the tree */
+	bool explains_rows;
+	bool has_no_memory; /* a name could not be made */
+
+	struct query_result *out;
+};
+
+enum neap_err exec_no_memory(struct exec *x);
+void exec_release(struct exec *x);
+
+/* frame_groups_build - groups of entries by the frame keys among `keys` of the plan. */
+enum neap_err frame_groups_build(struct exec *x, const struct plan_key *keys, size_t key_count,
+				 struct frame_groups *out);
+/* group_key - the cell of a key (index in the plan) of a group. */
+struct result_cell group_key(struct exec *x, const struct group *g, size_t key_idx);
+
+/* space_build - the space of the query, and where cells are in it; cells that zoom or a view's step
+ * leave out are dropped (exec_space.c). */
+enum neap_err space_build(struct exec *x);
+void space_release(struct exec *x);
+/* space_drop - of cells that were loaded apart: drop what zoom or the view's step leaves out. */
+enum neap_err space_drop(struct exec *x, size_t side, struct cells *c);
+/* space_group - what a group is called by; NULL for the root of a tree. */
+const struct group *space_group(const struct exec *x, uint32_t group);
+/* Trees and stacks (exec_tree.c). */
+enum neap_err space_build_stacks(struct exec *x);
+enum neap_err space_build_tree(struct exec *x);
+enum neap_err space_build_inverted(struct exec *x);
+/* Values of keys (exec_tuple.c). */
+enum neap_err space_build_tuples(struct exec *x);
+enum neap_err space_build_peek(struct exec *x);
+/* peek_expand - give each cell its other rows; after values_of_cells. */
+enum neap_err peek_expand(struct exec *x);
+/* stack_groups_build - x->stack_frames. */
+enum neap_err stack_groups_build(struct exec *x);
+/*
+ * tree_build - merge the stacks of both sides by groups of frames, as far as cells are on them.
+ * With x->match it begins at the matches.
+ *   place_out  by vnode of a side's stacks: the vnode of the tree, for the caller to free
+ */
+enum neap_err tree_build(struct exec *x, const struct frame_groups *fg, struct stacks **out,
+			 uint32_t *place_out[2]);
+
+enum neap_err sums_build(struct exec *x);
+void sums_release(struct exec *x);
+void values_of_cells(const struct exec *x, struct values *out);
+void values_of_group(const struct exec *x, uint32_t group, struct values *out);
+/* values_of_set - several groups as one: each cell counts once. */
+enum neap_err values_of_set(struct exec *x, const uint32_t *groups, size_t count,
+			    struct values *out);
+enum neap_err quantiles_of_cells(struct exec *x, struct values *out);
+enum neap_err quantiles_of_set(struct exec *x, const uint32_t *groups, size_t count,
+			       struct values *out);
+
+/* column_cell - a column of values. */
+struct result_cell column_cell(const struct exec *x, const struct values *v, enum ast_column c);
+enum result_type column_type(enum ast_column c);
+
+/* Groups as rows, in order, and those that were cut away. */
+struct row_list {
+	uint32_t *groups, *others;
+	size_t count, other_count, other_cap;
+};
+void row_list_release(struct row_list *rows);
+bool row_has_values(const struct exec *x, uint32_t group);
+/* rows_select - all groups that have anything, after the stages that act on rows. */
+enum neap_err rows_select(struct exec *x, struct row_list *out);
+/* rows_apply - the same for some groups: the children of one row of a tree. */
+enum neap_err rows_apply(struct exec *x, struct row_list *rows);
+/* totals_fit - does a condition hold for the total line? */
+enum neap_err totals_fit(struct exec *x, const struct ast_expr *e, bool *out);
+void row_matches_release(struct exec *x);
+/* row_values - values of a group with what the plan's columns need. */
+enum neap_err row_values(struct exec *x, uint32_t group, struct values *out);
+
+/* Results (exec_result.c, exec_time.c).  Rows are gathered and copied to the result at the end. */
+struct gathered {
+	struct result_row *rows;
+	struct result_cell *cells;
+	size_t row_count, row_cap, cell_cap;
+};
+/* gather_row - a row with the columns of the plan; group NULL: no keys. */
+enum neap_err gather_row(struct exec *x, struct gathered *to, const struct result_row *row,
+			 uint32_t group, const struct values *v);
+enum neap_err gather_sum(struct exec *x, struct gathered *to);
+enum neap_err gather_table(struct exec *x, struct gathered *to);
+enum neap_err gather_tree(struct exec *x, struct gathered *to);
+enum neap_err gather_timeline(struct exec *x, struct gathered *to);
+enum neap_err gather_other(struct exec *x, struct gathered *to, const struct row_list *rows,
+			   uint32_t depth, uint32_t parent);
+
+/* --explain: a line for a step that was done (explain.c). */
+void explain_cells(struct exec *x, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void explain_rows(struct exec *x, const struct row_list *rows, const struct ast_stage *stage);
+
+#endif

@@ -1,0 +1,521 @@
+/*
+ * Stages that act on rows: where, sort, top, bottom, limit, min.
+ *
+ * Tables have all groups as rows; in trees the stages act on the children of each row.  Rows
+ * that are cut away are kept apart, for the row `(other: N rows)`; rows that `where` refuses
+ * are gone.
+ *
+ *   top N      the first N in the order so far; with `by COL`, of the order by COL, largest first
+ *   bottom N   the last N, from the end; with `by COL` the smallest first
+ *   limit N    the first N
+ *   min X      by total for sizes, by count for numbers, by share for percentages; of signed
+ *              values the magnitude counts
+ *
+ * Without `sort`: by total, tables of frames by self, largest first; slices of time and sizes
+ * from the first to the last.  Equal rows follow their keys.
+ */
+#include "config.h"
+
+#include "query/exec.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- one row --------------------------------------------------------------------------- */
+
+struct sort_key {
+	struct plan_column column;
+	bool is_ascending;
+};
+
+enum neap_err row_values(struct exec *x, uint32_t group, struct values *out)
+{
+	values_of_group(x, group, out);
+	return x->pl->needs_quantiles ? quantiles_of_set(x, &group, 1, out) : NEAP_OK;
+}
+
+static struct result_cell row_key(struct exec *x, uint32_t group, size_t key)
+{
+	const struct group *g = space_group(x, group);
+	return g ? group_key(x, g, key) : (struct result_cell){.is_unknown = true};
+}
+
+static enum neap_err row_cell(struct exec *x, uint32_t group, const struct plan_column *c,
+			      struct result_cell *out)
+{
+	struct values v;
+	if (c->is_key) {
+		*out = row_key(x, group, c->key);
+		return NEAP_OK;
+	}
+	enum neap_err code = row_values(x, group, &v);
+	*out = column_cell(x, &v, c->column);
+	return code;
+}
+
+bool row_has_values(const struct exec *x, uint32_t group)
+{
+	struct graph_sum self, total;
+	size_t last = x->pl->side_count - 1;
+	self = x->sums[last][MEASURE_MAIN].self[group];
+	total = x->sums[last][MEASURE_MAIN].total[group];
+	if (last) {
+		sum_take(&self, &x->sums[0][MEASURE_MAIN].self[group]);
+		sum_take(&total, &x->sums[0][MEASURE_MAIN].total[group]);
+	}
+	return self.blocks || self.bytes || total.blocks || total.bytes;
+}
+
+/* ---- order --------------------------------------------------------------------------------- */
+
+/* Unknown values are smaller than all others. */
+static int compare_cells(const struct result_cell *a, const struct result_cell *b, bool is_text,
+			 bool is_real)
+{
+	if (a->is_unknown || b->is_unknown)
+		return (int)b->is_unknown - (int)a->is_unknown;
+	if (is_text)
+		return strcmp(a->text, b->text);
+	if (is_real)
+		return (a->number > b->number) - (a->number < b->number);
+	return (a->value > b->value) - (a->value < b->value);
+}
+
+struct sorter {
+	struct exec *x;
+	const struct sort_key *by;
+	size_t by_count;
+	struct result_cell *cells; /* [row][by, then keys] */
+	size_t width;
+	const uint32_t *groups;
+};
+
+static bool is_real_column(const struct plan_column *c)
+{
+	return !c->is_key &&
+	       (column_type(c->column) == RESULT_RATIO || column_type(c->column) == RESULT_RATE);
+}
+
+static uint32_t depth_of(const struct stacks *s, uint32_t v)
+{
+	uint32_t depth = 0;
+	for (; v != VNODE_ROOT; v = s->parent[v])
+		depth++;
+	return depth;
+}
+
+/* Stacks by the names of their frames, outermost first: those where they part decide. */
+static int compare_stacks(struct exec *x, const struct stacks *s, uint32_t a, uint32_t b)
+{
+	uint32_t a_depth = depth_of(s, a), b_depth = depth_of(s, b);
+	int shorter = (a_depth > b_depth) - (a_depth < b_depth);
+	for (; a_depth > b_depth; a_depth--)
+		a = s->parent[a];
+	for (; b_depth > a_depth; b_depth--)
+		b = s->parent[b];
+	if (a == b)
+		return shorter;
+	while (s->parent[a] != s->parent[b]) {
+		a = s->parent[a];
+		b = s->parent[b];
+	}
+	const struct frame_groups *fg = &x->stack_frames;
+	const struct group *ga = &fg->groups[s->entry[a]], *gb = &fg->groups[s->entry[b]];
+	const char *an = file_entry_name(x->pl->sides[ga->side].file, ga->entry);
+	const char *bn = file_entry_name(x->pl->sides[gb->side].file, gb->entry);
+	int order = an && bn ? strcmp(an, bn) : 0;
+	return order ? order : (s->entry[a] > s->entry[b]) - (s->entry[a] < s->entry[b]);
+}
+
+static int compare_keys(const struct sorter *s, uint32_t a, uint32_t b)
+{
+	struct exec *x = s->x;
+	const struct plan *pl = x->pl;
+	const struct result_cell *ca = s->cells + a * s->width + s->by_count;
+	const struct result_cell *cb = s->cells + b * s->width + s->by_count;
+	for (size_t k = 0; k < pl->key_count; k++) {
+		int order = 0;
+		if (pl->keys[k].kind != KEY_STACK)
+			order = compare_cells(&ca[k], &cb[k], pl->keys[k].type == RESULT_TEXT,
+					      false);
+		else if (x->space.tree)
+			order = compare_stacks(x, x->space.tree, s->groups[a], s->groups[b]);
+		else
+			order = compare_stacks(x, x->stack_tree,
+					       (uint32_t)space_group(x, s->groups[a])->values[k],
+					       (uint32_t)space_group(x, s->groups[b])->values[k]);
+		if (order)
+			return order;
+	}
+	return (s->groups[a] > s->groups[b]) - (s->groups[a] < s->groups[b]);
+}
+
+static int compare_rows(const void *a_idx, const void *b_idx, void *arg)
+{
+	const struct sorter *s = arg;
+	uint32_t a = *(const uint32_t *)a_idx, b = *(const uint32_t *)b_idx;
+	for (size_t i = 0; i < s->by_count; i++) {
+		const struct plan_column *c = &s->by[i].column;
+		bool is_text = c->is_key && s->x->pl->keys[c->key].type == RESULT_TEXT;
+		int order = compare_cells(&s->cells[a * s->width + i], &s->cells[b * s->width + i],
+					  is_text, is_real_column(c));
+		if (order)
+			return s->by[i].is_ascending ? order : -order;
+	}
+	return compare_keys(s, a, b);
+}
+
+static enum neap_err fill_cells(struct sorter *s, size_t count)
+{
+	enum neap_err code = NEAP_OK;
+	for (size_t r = 0; !code && r < count; r++) {
+		struct result_cell *cells = s->cells + r * s->width;
+		for (size_t i = 0; !code && i < s->by_count; i++)
+			code = row_cell(s->x, s->groups[r], &s->by[i].column, &cells[i]);
+		for (size_t k = 0; k < s->x->pl->key_count; k++)
+			cells[s->by_count + k] = row_key(s->x, s->groups[r], k);
+	}
+	return code;
+}
+
+static enum neap_err sort_groups(struct exec *x, uint32_t *groups, size_t count,
+				 const struct sort_key *by, size_t by_count)
+{
+	struct sorter s = {.x = x, .by = by, .by_count = by_count, .groups = groups};
+	if (count < 2)
+		return NEAP_OK;
+	s.width = by_count + x->pl->key_count;
+	s.cells = mem_zarray(count * s.width, sizeof *s.cells);
+	uint32_t *order = mem_array(count, sizeof *order);
+	uint32_t *sorted = mem_array(count, sizeof *sorted);
+	enum neap_err code = s.cells && order && sorted ? fill_cells(&s, count) : exec_no_memory(x);
+	if (!code) {
+		for (size_t i = 0; i < count; i++)
+			order[i] = (uint32_t)i;
+		qsort_r(order, count, sizeof *order, compare_rows, &s);
+		for (size_t i = 0; i < count; i++)
+			sorted[i] = groups[order[i]];
+		memcpy(groups, sorted, count * sizeof *sorted);
+	}
+	mem_free(s.cells);
+	mem_free(order);
+	mem_free(sorted);
+	return code;
+}
+
+static enum neap_err sort_default(struct exec *x, uint32_t *groups, size_t count)
+{
+	const struct plan *pl = x->pl;
+	const struct plan_key *first = pl->key_count ? &pl->keys[0] : NULL;
+	struct sort_key by[8] = {{.column = {.column = COL_TOTAL}}};
+	size_t by_count = 1;
+	bool is_series = first && (first->type == RESULT_NS || first->bucket_kind != BUCKET_NONE);
+	if (pl->view == VIEW_HIST || pl->view == VIEW_SOURCE || is_series)
+		by_count = 0; /* by the keys */
+	else if (pl->view == VIEW_PEEK)
+		by_count = 0;
+	else if (x->space.kind == SPACE_FRAMES)
+		by[0].column.column = COL_SELF;
+	if (pl->view == VIEW_PEEK) { /* callers, the frame, callees */
+		by[by_count++] = (struct sort_key){.column = {.is_key = true, .key = 0}};
+		by[0].is_ascending = true;
+		by[by_count++] = (struct sort_key){.column = {.column = COL_TOTAL}};
+	}
+	if (x->space.kind == SPACE_FRAMES && by_count)
+		by[by_count++] = (struct sort_key){.column = {.column = COL_TOTAL}};
+	return sort_groups(x, groups, count, by, by_count);
+}
+
+/* ---- conditions ------------------------------------------------------------------------------ */
+
+struct row_match {
+	const struct ast_expr *what;
+	struct text_match match;
+};
+
+static struct text_match *match_for(struct exec *x, const struct ast_expr *e)
+{
+	for (size_t i = 0; i < x->match_count; i++) {
+		if (x->row_matches[i].what == e)
+			return &x->row_matches[i].match;
+	}
+	if (!vec_reserve((void **)&x->row_matches, &x->match_cap, x->match_count + 1,
+			 sizeof *x->row_matches)) {
+		exec_no_memory(x);
+		return NULL;
+	}
+	struct row_match *m = &x->row_matches[x->match_count];
+	const struct ast_compare *c = &e->compare;
+	enum neap_err code;
+	m->what = e;
+	if (e->kind == EXPR_STEP)
+		code = text_match_init(&m->match, OP_MATCH, FIELD_NONE, &e->steps[0].pattern, 1,
+				       x->pl->error);
+	else
+		code = text_match_init(&m->match, c->op, c->field, c->values, c->value_count,
+				       x->pl->error);
+	if (code)
+		return NULL;
+	x->match_count++;
+	return &m->match;
+}
+
+void row_matches_release(struct exec *x)
+{
+	for (size_t i = 0; i < x->match_count; i++)
+		text_match_release(&x->row_matches[i].match);
+	mem_free(x->row_matches);
+	x->row_matches = NULL;
+	x->match_count = x->match_cap = 0;
+}
+
+/* A row with its values; group GROUP_NONE is the total line. */
+struct row {
+	uint32_t group;
+	const struct values *values;
+};
+
+static enum neap_err fits_compare(struct exec *x, const struct row *r, const struct ast_expr *e,
+				  bool *out)
+{
+	const struct ast_compare *c = &e->compare;
+	struct plan_column column;
+	enum ast_column named = c->field < FIELD_COUNT ? COL_NONE : c->column;
+	enum neap_err code = plan_column_of(x->pl, &c->word, named, &column);
+	*out = false;
+	if (code || (column.is_key && r->group == GROUP_NONE))
+		return code;
+	if (!column.is_key) {
+		struct result_cell cell = column_cell(x, r->values, column.column);
+		bool is_real = is_real_column(&column);
+		*out = !cell.is_unknown &&
+		       number_fits(c, is_real ? cell.number : (double)cell.value);
+		return NEAP_OK;
+	}
+	struct result_cell cell = row_key(x, r->group, column.key);
+	if (cell.is_unknown)
+		return NEAP_OK;
+	if (x->pl->keys[column.key].type != RESULT_TEXT) {
+		*out = number_fits(c, (double)cell.value);
+		return NEAP_OK;
+	}
+	struct text_match *m = match_for(x, e);
+	return m ? text_match_run(m, cell.text, NULL, out) : x->pl->error->code;
+}
+
+/* A word alone: some key contains it. */
+static enum neap_err fits_step(struct exec *x, const struct row *r, const struct ast_expr *e,
+			       bool *out)
+{
+	struct text_match *m = match_for(x, e);
+	enum neap_err code = m ? NEAP_OK : x->pl->error->code;
+	*out = false;
+	for (size_t k = 0; !code && !*out && k < x->pl->key_count && r->group != GROUP_NONE; k++) {
+		struct result_cell cell = row_key(x, r->group, k);
+		if (!cell.is_unknown && x->pl->keys[k].type == RESULT_TEXT)
+			code = text_match_run(m, cell.text, NULL, out);
+	}
+	return code;
+}
+
+static enum neap_err fits(struct exec *x, const struct row *r, const struct ast_expr *e, bool *out)
+{
+	enum neap_err code = NEAP_OK;
+	bool one;
+	switch (e->kind) {
+	case EXPR_AND:
+	case EXPR_OR:
+		*out = e->kind == EXPR_AND;
+		for (size_t i = 0; !code && i < e->item_count; i++) {
+			code = fits(x, r, e->items[i], &one);
+			*out = e->kind == EXPR_AND ? *out && one : *out || one;
+		}
+		return code;
+	case EXPR_NOT:
+		code = fits(x, r, e->items[0], &one);
+		*out = !one;
+		return code;
+	case EXPR_COMPARE:
+		return fits_compare(x, r, e, out);
+	case EXPR_STEP:
+		return fits_step(x, r, e, out);
+	case EXPR_NAME:
+		return fits(x, r, e->let_expr, out);
+	case EXPR_QUANT:
+	case EXPR_PATH:
+		break;
+	}
+	*out = false;
+	return code;
+}
+
+enum neap_err totals_fit(struct exec *x, const struct ast_expr *e, bool *out)
+{
+	struct row total = {.group = GROUP_NONE, .values = &x->totals};
+	return fits(x, &total, e, out);
+}
+
+/* ---- stages ---------------------------------------------------------------------------------- */
+
+static enum neap_err keep_fitting(struct exec *x, struct row_list *rows,
+				  const struct ast_stage *stage)
+{
+	size_t kept = 0;
+	enum neap_err code = NEAP_OK;
+	for (size_t i = 0; !code && i < rows->count; i++) {
+		struct values v;
+		bool is_kept = false;
+		code = row_values(x, rows->groups[i], &v);
+		struct row r = {.group = rows->groups[i], .values = &v};
+		if (!code)
+			code = fits(x, &r, stage->expr, &is_kept);
+		if (is_kept)
+			rows->groups[kept++] = rows->groups[i];
+	}
+	rows->count = kept;
+	return code;
+}
+
+static bool cut(struct row_list *rows, uint32_t group)
+{
+	if (!vec_reserve((void **)&rows->others, &rows->other_cap, rows->other_count + 1,
+			 sizeof *rows->others))
+		return false;
+	rows->others[rows->other_count++] = group;
+	return true;
+}
+
+static enum neap_err keep_first(struct exec *x, struct row_list *rows, int64_t most)
+{
+	for (; rows->count && (int64_t)rows->count > most; rows->count--) {
+		if (!cut(rows, rows->groups[rows->count - 1]))
+			return exec_no_memory(x);
+	}
+	return NEAP_OK;
+}
+
+static bool is_large(const struct exec *x, uint32_t group, const struct ast_quantity *least)
+{
+	struct values v;
+	values_of_group(x, group, &v);
+	struct result_cell total = column_cell(x, &v, COL_TOTAL);
+	struct result_cell count = column_cell(x, &v, COL_COUNT);
+	struct result_cell share = column_cell(x, &v, COL_SHARE);
+	switch (least->unit) {
+	case UNIT_PERCENT:
+		return !share.is_unknown && fabs(share.number) * 100 >= least->number;
+	case UNIT_BYTES:
+		return fabs(total.number) >= (double)least->value;
+	default:
+		return fabs(count.number) >= (double)least->value;
+	}
+}
+
+static enum neap_err keep_large(struct exec *x, struct row_list *rows,
+				const struct ast_quantity *least)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < rows->count; i++) {
+		uint32_t group = rows->groups[i];
+		if (is_large(x, group, least))
+			rows->groups[kept++] = group;
+		else if (!cut(rows, group))
+			return exec_no_memory(x);
+	}
+	rows->count = kept;
+	return NEAP_OK;
+}
+
+/* Columns unless said otherwise largest first, keys smallest first. */
+static enum neap_err sort_by(struct exec *x, struct row_list *rows, const struct ast_col *cols,
+			     size_t count)
+{
+	struct sort_key *by = mem_zarray(count, sizeof *by);
+	enum neap_err code = by ? NEAP_OK : exec_no_memory(x);
+	for (size_t i = 0; !code && i < count; i++) {
+		code = plan_column_of(x->pl, &cols[i].word, cols[i].column, &by[i].column);
+		by[i].is_ascending = cols[i].has_order ? cols[i].is_ascending : by[i].column.is_key;
+	}
+	if (!code)
+		code = sort_groups(x, rows->groups, rows->count, by, count);
+	mem_free(by);
+	return code;
+}
+
+static void reverse(struct row_list *rows)
+{
+	for (size_t i = 0; i < rows->count / 2; i++) {
+		uint32_t kept = rows->groups[i];
+		rows->groups[i] = rows->groups[rows->count - 1 - i];
+		rows->groups[rows->count - 1 - i] = kept;
+	}
+}
+
+static enum neap_err keep_end(struct exec *x, struct row_list *rows, const struct ast_stage *stage)
+{
+	enum neap_err code = NEAP_OK;
+	if (stage->col_count) {
+		struct ast_col by = stage->cols[0];
+		by.has_order = true;
+		by.is_ascending = stage->kind == STAGE_BOTTOM;
+		code = sort_by(x, rows, &by, 1);
+	} else if (stage->kind == STAGE_BOTTOM) {
+		reverse(rows);
+	}
+	return code ? code : keep_first(x, rows, stage->quantity.value);
+}
+
+static enum neap_err apply(struct exec *x, struct row_list *rows, const struct ast_stage *stage)
+{
+	switch (stage->kind) {
+	case STAGE_WHERE:
+		return keep_fitting(x, rows, stage);
+	case STAGE_SORT:
+		return sort_by(x, rows, stage->cols, stage->col_count);
+	case STAGE_TOP:
+	case STAGE_BOTTOM:
+		return keep_end(x, rows, stage);
+	case STAGE_LIMIT:
+		return keep_first(x, rows, stage->quantity.value);
+	case STAGE_MIN:
+		return keep_large(x, rows, &stage->quantity);
+	default:
+		return NEAP_OK;
+	}
+}
+
+enum neap_err rows_apply(struct exec *x, struct row_list *rows)
+{
+	enum neap_err code = sort_default(x, rows->groups, rows->count);
+	const struct plan_pointers *stages = &x->pl->row_stages;
+	for (size_t i = 0; !code && i < stages->count && !x->has_cut_stacks; i++) {
+		code = apply(x, rows, stages->items[i]);
+		if (!code && x->explains_rows)
+			explain_rows(x, rows, stages->items[i]);
+	}
+	return code;
+}
+
+enum neap_err rows_select(struct exec *x, struct row_list *out)
+{
+	*out = (struct row_list){.count = 0};
+	size_t count = 0;
+	for (uint32_t g = 0; g < x->space.group_count; g++)
+		count += row_has_values(x, g);
+	out->groups = mem_array(count, sizeof *out->groups);
+	if (!out->groups)
+		return exec_no_memory(x);
+	for (uint32_t g = 0; g < x->space.group_count; g++) {
+		if (row_has_values(x, g))
+			out->groups[out->count++] = g;
+	}
+	return rows_apply(x, out);
+}
+
+void row_list_release(struct row_list *rows)
+{
+	mem_free(rows->groups);
+	mem_free(rows->others);
+	*rows = (struct row_list){.count = 0};
+}

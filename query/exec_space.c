@@ -1,0 +1,249 @@
+/*
+ * Which space a view needs, and where its cells begin.
+ *
+ * A cell begins at its leaf: allocation wrappers further in are part of no tree.  Where rows
+ * are functions it begins at the innermost frame, so that wrappers too are rows with totals,
+ * and its leaf decides the self value.  Views of one frame (callers, callees, peek, source) keep
+ * the cells that have it on their stacks, and begin at the innermost frame if only a wrapper
+ * fits.
+ */
+#include "config.h"
+
+#include "query/exec.h"
+
+#include <string.h>
+
+static bool is_of_frames(const struct plan *pl)
+{
+	bool is_table = pl->view == VIEW_TABLE || pl->view == VIEW_SUM;
+	return (is_table && pl->key_count && !pl->has_block_key) || pl->view == VIEW_SOURCE;
+}
+
+/* By vnode: the outermost frame of its stack that fits the step of the view. */
+static enum neap_err find_matches(struct exec *x, size_t side)
+{
+	const struct plan *pl = x->pl;
+	const struct stacks *s = x->stacks[side];
+	const uint8_t *flags = where_step(&x->w, pl->sides[side].file, &pl->view_stage->step);
+	if (!flags)
+		return pl->error->code;
+	uint32_t *match = mem_array(s->count, sizeof *match);
+	if (!match)
+		return exec_no_memory(x);
+	match[VNODE_ROOT] = VNODE_NONE;
+	for (uint32_t v = 1; v < s->count; v++) {
+		match[v] = match[s->parent[v]];
+		if (match[v] == VNODE_NONE && flags[s->entry[v]])
+			match[v] = v;
+	}
+	x->match[side] = match;
+	return NEAP_OK;
+}
+
+static uint32_t begin_of(const struct exec *x, size_t side, node_id n)
+{
+	const struct stacks *s = x->stacks[side];
+	const uint32_t *match = x->match[side];
+	uint32_t leaf = s->leaf[n], inner = s->inner[n];
+	if (is_of_frames(x->pl))
+		return match && (inner == VNODE_NONE || match[inner] == VNODE_NONE) ? VNODE_NONE
+										    : inner;
+	if (!match || leaf == VNODE_NONE || match[leaf] != VNODE_NONE)
+		return leaf;
+	return match[inner] != VNODE_NONE ? inner : VNODE_NONE;
+}
+
+static bool is_dropped(const uint32_t *place, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (place[i] == VNODE_NONE)
+			return true;
+	}
+	return false;
+}
+
+static bool drop_unplaced(struct cells *c, uint32_t *place)
+{
+	if (!is_dropped(place, c->count))
+		return true;
+	uint8_t *keep = mem_array(c->count, 1);
+	if (!keep)
+		return false;
+	size_t kept = 0;
+	for (size_t i = 0; i < c->count; i++)
+		keep[i] = place[i] != VNODE_NONE;
+	for (size_t i = 0; i < c->count; i++) {
+		if (keep[i])
+			place[kept++] = place[i];
+	}
+	cells_keep(c, keep);
+	mem_free(keep);
+	return true;
+}
+
+static bool begin_cells(struct exec *x, size_t side, size_t m)
+{
+	struct cells *c = &x->cells[side][m];
+	const node_id *node = c->file->columns.cohort_node;
+	uint32_t *place = mem_array(c->count, sizeof *place);
+	x->place[side][m] = place;
+	x->self[side][m] = mem_array(c->count, sizeof *x->self[side][m]);
+	if (!place || !x->self[side][m])
+		return false;
+	for (size_t i = 0; i < c->count; i++)
+		place[i] = begin_of(x, side, node[c->cohort[i]]);
+	return drop_unplaced(c, place);
+}
+
+enum neap_err space_drop(struct exec *x, size_t side, struct cells *c)
+{
+	const node_id *node = c->file->columns.cohort_node;
+	uint32_t *place = mem_array(c->count, sizeof *place);
+	bool is_good = place;
+	for (size_t i = 0; is_good && i < c->count; i++)
+		place[i] = begin_of(x, side, node[c->cohort[i]]);
+	is_good = is_good && drop_unplaced(c, place);
+	mem_free(place);
+	return is_good ? NEAP_OK : exec_no_memory(x);
+}
+
+/* ---- frames ------------------------------------------------------------------------------ */
+
+/* Only frames that fit the view's step have groups. */
+static enum neap_err restrict_groups(struct exec *x, size_t side)
+{
+	struct space *sp = &x->space;
+	const struct plan_side *ps = &x->pl->sides[side];
+	const uint8_t *flags = where_step(&x->w, ps->file, &x->pl->view_stage->step);
+	size_t count = ps->file->columns.entry_count;
+	if (!flags)
+		return x->pl->error->code;
+	uint32_t *groups = mem_array(count, sizeof *groups);
+	if (!groups)
+		return exec_no_memory(x);
+	for (size_t i = 0; i < count; i++)
+		groups[i] = flags[i] ? sp->group_of_entry[side][i] : GROUP_NONE;
+	sp->owned_groups[side] = groups;
+	sp->group_of_entry[side] = groups;
+	return NEAP_OK;
+}
+
+static void place_frames(struct exec *x, size_t side, size_t m)
+{
+	const struct cells *c = &x->cells[side][m];
+	const struct stacks *s = x->stacks[side];
+	const uint32_t *group = x->space.group_of_entry[side];
+	const node_id *node = c->file->columns.cohort_node;
+	for (size_t i = 0; i < c->count; i++) {
+		uint32_t leaf = s->leaf[node[c->cohort[i]]];
+		x->self[side][m][i] = leaf == VNODE_NONE ? GROUP_NONE : group[s->entry[leaf]];
+	}
+}
+
+static enum neap_err build_frames(struct exec *x)
+{
+	struct plan *pl = x->pl;
+	struct space *sp = &x->space;
+	enum neap_err code = frame_groups_build(x, pl->keys, pl->key_count, &x->frames);
+	sp->kind = SPACE_FRAMES;
+	sp->group_count = x->frames.count;
+	for (size_t side = 0; !code && side < pl->side_count; side++) {
+		sp->group_of_entry[side] = x->frames.group[side];
+		sp->entry_of[side] = x->stacks[side]->entry;
+		sp->vnode_count[side] = x->stacks[side]->count;
+		sp->end[side] = x->stacks[side]->end;
+		if (pl->view == VIEW_SOURCE)
+			code = restrict_groups(x, side);
+		for (size_t m = 0; !code && m < MEASURE_COUNT; m++) {
+			if (pl->needs_measure[m])
+				place_frames(x, side, m);
+		}
+	}
+	return code;
+}
+
+const struct group *space_group(const struct exec *x, uint32_t group)
+{
+	const struct space *sp = &x->space;
+	if (sp->kind == SPACE_FRAMES)
+		return &x->frames.groups[group];
+	if (!sp->tree)
+		return &sp->groups[group];
+	entry_id at = sp->tree->entry[group];
+	return at == ENTRY_NONE ? NULL : &sp->tree_groups->groups[at];
+}
+
+/* ---- choosing ------------------------------------------------------------------------------ */
+
+static enum neap_err begin(struct exec *x, size_t side)
+{
+	const struct plan *pl = x->pl;
+	const struct ast_stage *view = pl->view_stage;
+	enum neap_err code = stacks_transform(&x->w, pl->sides[side].file, &x->stacks[side],
+					      &x->owned_stacks[side]);
+	if (!code && view && view->has_step)
+		code = find_matches(x, side);
+	for (size_t m = 0; !code && m < MEASURE_COUNT; m++) {
+		if (pl->needs_measure[m] && !begin_cells(x, side, m))
+			code = exec_no_memory(x);
+	}
+	return code;
+}
+
+enum neap_err space_build(struct exec *x)
+{
+	const struct plan *pl = x->pl;
+	enum neap_err code = NEAP_OK;
+	for (size_t side = 0; !code && side < pl->side_count; side++)
+		code = begin(x, side);
+	if (code)
+		return code;
+	switch (pl->view) {
+	case VIEW_TABLE:
+	case VIEW_SUM:
+		if (pl->key_count == 1 && pl->keys[0].kind == KEY_STACK)
+			return space_build_stacks(x);
+		return is_of_frames(pl) ? build_frames(x) : space_build_tuples(x);
+	case VIEW_SOURCE:
+		return build_frames(x);
+	case VIEW_STACKS:
+		return space_build_stacks(x);
+	case VIEW_TREE:
+	case VIEW_CALLEES:
+		return space_build_tree(x);
+	case VIEW_FLAME:
+		return pl->view_stage->is_inverted ? space_build_inverted(x) : space_build_tree(x);
+	case VIEW_CALLERS:
+		return space_build_inverted(x);
+	case VIEW_PEEK:
+		return space_build_peek(x);
+	case VIEW_HIST:
+	case VIEW_TIMELINE:
+		return space_build_tuples(x);
+	}
+	return NEAP_OK;
+}
+
+void space_release(struct exec *x)
+{
+	struct space *sp = &x->space;
+	for (size_t side = 0; side < 2; side++) {
+		mem_free(sp->owned_groups[side]);
+		mem_free(x->match[side]);
+		stacks_free(x->owned_stacks[side]);
+		x->match[side] = NULL;
+		x->owned_stacks[side] = NULL;
+		for (size_t m = 0; m < MEASURE_COUNT; m++) {
+			mem_free(x->place[side][m]);
+			mem_free(x->self[side][m]);
+			x->place[side][m] = x->self[side][m] = NULL;
+		}
+	}
+	stacks_free(sp->tree);
+	stacks_free(x->stack_tree);
+	x->stack_tree = NULL;
+	mem_free(sp->groups);
+	frame_groups_release(&x->frames);
+	frame_groups_release(&x->stack_frames);
+	*sp = (struct space){.group_count = 0};
+}

@@ -1,0 +1,474 @@
+/*
+ * What groups hold.
+ *
+ * In a space of frames the cells are spread over the vnodes of the stacks.  P[v] is the sum of
+ * the cells before v in preorder, so what lies at and below v is P[end[v]] - P[v].  A group's
+ * total is the sum of that over its outermost vnodes; in preorder these are found by keeping for
+ * each group the end of the last one:
+ *
+ *     v      0 1 2 3 4 5
+ *     group  . a b a a c      vnode 3 is below 1 (end 4): not outermost; vnode 4 is
+ */
+#include "config.h"
+
+#include "query/exec.h"
+
+#include <stdlib.h>
+
+static uint32_t end_of(const struct space *sp, size_t side, uint32_t v)
+{
+	return sp->end[side] ? sp->end[side][v] : v + 1;
+}
+
+/* The group of a vnode; GROUP_NONE for the root of stacks. */
+static uint32_t group_at(const struct space *sp, size_t side, uint32_t v)
+{
+	if (sp->kind != SPACE_FRAMES)
+		return v;
+	entry_id entry = sp->entry_of[side][v];
+	return entry == ENTRY_NONE ? GROUP_NONE : sp->group_of_entry[side][entry];
+}
+
+/* ---- sums of all groups --------------------------------------------------------------- */
+
+static bool make_prefix(struct exec *x, size_t side, size_t m)
+{
+	const struct cells *c = &x->cells[side][m];
+	size_t count = x->space.vnode_count[side];
+	struct graph_sum *p = mem_zarray(count + 1, sizeof *p);
+	if (!p)
+		return false;
+	x->sums[side][m].prefix = p;
+	for (size_t i = 0; i < c->count; i++)
+		sum_add(&p[x->place[side][m][i] + 1], &c->value[i]);
+	for (size_t v = 0; v < count; v++)
+		sum_add(&p[v + 1], &p[v]);
+	return true;
+}
+
+static struct graph_sum below(const struct sums *s, uint32_t v, uint32_t end)
+{
+	struct graph_sum sum = s->prefix[end];
+	sum_take(&sum, &s->prefix[v]);
+	return sum;
+}
+
+/* Outermost vnodes of each group; covered is zeroed. */
+static void add_totals(struct exec *x, size_t side, size_t m, uint32_t *covered)
+{
+	const struct space *sp = &x->space;
+	struct sums *s = &x->sums[side][m];
+	const struct graph_sum *p = s->prefix;
+	for (uint32_t v = 0; v < sp->vnode_count[side]; v++) {
+		uint32_t group = group_at(sp, side, v), end = end_of(sp, side, v);
+		if (group == GROUP_NONE || v < covered[group])
+			continue;
+		covered[group] = end;
+		if (p[end].blocks == p[v].blocks && p[end].bytes == p[v].bytes)
+			continue;
+		struct graph_sum sum = below(s, v, end);
+		sum_add(&s->total[group], &sum);
+	}
+}
+
+static bool sum_nested(struct exec *x, size_t side, size_t m)
+{
+	struct space *sp = &x->space;
+	struct sums *s = &x->sums[side][m];
+	if (!make_prefix(x, side, m))
+		return false;
+	if (sp->kind == SPACE_TREE) {
+		for (uint32_t v = 0; v < sp->vnode_count[side]; v++)
+			s->total[v] = below(s, v, end_of(sp, side, v));
+		return true;
+	}
+	uint32_t *covered = mem_zarray(sp->group_count, sizeof *covered);
+	if (!covered)
+		return false;
+	add_totals(x, side, m, covered);
+	mem_free(covered);
+	return true;
+}
+
+static bool sum_side(struct exec *x, size_t side, size_t m)
+{
+	const struct cells *c = &x->cells[side][m];
+	struct sums *s = &x->sums[side][m];
+	s->self = mem_zarray(x->space.group_count, sizeof *s->self);
+	s->total = mem_zarray(x->space.group_count, sizeof *s->total);
+	if (!s->self || !s->total)
+		return false;
+	for (size_t i = 0; i < c->count; i++) {
+		if (x->self[side][m][i] != GROUP_NONE)
+			sum_add(&s->self[x->self[side][m][i]], &c->value[i]);
+	}
+	if (x->space.kind != SPACE_FLAT)
+		return sum_nested(x, side, m);
+	for (size_t i = 0; i < c->count; i++)
+		sum_add(&s->total[x->place[side][m][i]], &c->value[i]);
+	return true;
+}
+
+/* ---- extremes ------------------------------------------------------------------------------ */
+
+static uint64_t born_ns(const struct cells *c, size_t i)
+{
+	return graph_snap_time(c->file->g, graph_cohort_birth(c->file->g, c->cohort[i]));
+}
+
+static void widen(int64_t *max, uint64_t *first, uint64_t *last, const struct extremes *e,
+		  size_t from)
+{
+	if (*max < e->max_bytes[from])
+		*max = e->max_bytes[from];
+	if (*first > e->first_ns[from])
+		*first = e->first_ns[from];
+	if (*last < e->last_ns[from])
+		*last = e->last_ns[from];
+}
+
+static bool extremes_reserve(struct extremes *e, size_t vnode_count)
+{
+	e->max_bytes = mem_zarray(vnode_count, sizeof *e->max_bytes);
+	e->first_ns = mem_array(vnode_count, sizeof *e->first_ns);
+	e->last_ns = mem_zarray(vnode_count, sizeof *e->last_ns);
+	for (size_t v = 0; e->first_ns && v < vnode_count; v++)
+		e->first_ns[v] = UINT64_MAX;
+	return e->max_bytes && e->first_ns && e->last_ns;
+}
+
+static void extremes_of_cell(struct extremes *e, const struct cells *c, size_t i, size_t at)
+{
+	int64_t size = cell_size(c, i);
+	uint64_t born = born_ns(c, i);
+	if (e->max_bytes[at] < size)
+		e->max_bytes[at] = size;
+	if (e->first_ns[at] > born)
+		e->first_ns[at] = born;
+	if (e->last_ns[at] < born)
+		e->last_ns[at] = born;
+}
+
+/* Parents of vnodes come from the ends: the open ones on the way. */
+static const uint32_t *parents_of(const struct exec *x, size_t side)
+{
+	return x->space.kind == SPACE_FRAMES ? x->stacks[side]->parent : x->space.tree->parent;
+}
+
+static bool find_extremes(struct exec *x, size_t side)
+{
+	const struct cells *c = &x->cells[side][MEASURE_MAIN];
+	struct extremes *e = &x->extremes[side];
+	size_t count = x->space.vnode_count[side];
+	if (!extremes_reserve(e, count))
+		return false;
+	for (size_t i = 0; i < c->count; i++)
+		extremes_of_cell(e, c, i, x->place[side][MEASURE_MAIN][i]);
+	if (x->space.kind == SPACE_FLAT)
+		return true;
+	const uint32_t *parent = parents_of(x, side);
+	for (size_t v = count; v-- > 1;) {
+		size_t to = parent[v];
+		widen(&e->max_bytes[to], &e->first_ns[to], &e->last_ns[to], e, v);
+	}
+	return true;
+}
+
+/* Of groups: over all their vnodes, nested ones change nothing. */
+static bool group_extremes(struct exec *x, size_t side)
+{
+	const struct space *sp = &x->space;
+	struct extremes by_group = {0}, *e = &x->extremes[side];
+	if (sp->kind != SPACE_FRAMES)
+		return true;
+	bool is_good = extremes_reserve(&by_group, sp->group_count);
+	for (uint32_t v = 0; is_good && v < sp->vnode_count[side]; v++) {
+		uint32_t group = group_at(sp, side, v);
+		if (group != GROUP_NONE)
+			widen(&by_group.max_bytes[group], &by_group.first_ns[group],
+			      &by_group.last_ns[group], e, v);
+	}
+	mem_free(e->max_bytes);
+	mem_free(e->first_ns);
+	mem_free(e->last_ns);
+	*e = by_group;
+	return is_good;
+}
+
+/* ---- lifetimes -------------------------------------------------------------------------------- */
+
+/* Cells of the main measure by vnode: those of v are order[first[v]] .. order[first[v + 1] - 1]. */
+static bool order_cells(struct exec *x, size_t side)
+{
+	const struct cells *c = &x->cells[side][MEASURE_MAIN];
+	const uint32_t *place = x->place[side][MEASURE_MAIN];
+	size_t count = x->space.vnode_count[side];
+	uint32_t *first = mem_zarray(count + 2, sizeof *first);
+	uint32_t *order = mem_array(c->count, sizeof *order);
+	x->cell_first[side] = first;
+	x->cell_order[side] = order;
+	if (!first || !order)
+		return false;
+	for (size_t i = 0; i < c->count; i++)
+		first[place[i] + 2]++;
+	for (size_t v = 2; v < count + 2; v++)
+		first[v] += first[v - 1];
+	/* first[v + 1] serves as the cursor of v and ends where it should. */
+	for (size_t i = 0; i < c->count; i++)
+		order[first[place[i] + 1]++] = (uint32_t)i;
+	return true;
+}
+
+struct lifetime {
+	uint64_t ns;
+	int64_t blocks;
+};
+struct lifetimes {
+	struct lifetime *items;
+	size_t count, cap;
+};
+
+static bool add_lifetime(struct lifetimes *l, const struct cells *c, size_t i)
+{
+	if (c->value[i].blocks <= 0)
+		return true;
+	if (!vec_reserve((void **)&l->items, &l->cap, l->count + 1, sizeof *l->items))
+		return false;
+	l->items[l->count++] = (struct lifetime){cell_lifetime(c, i), c->value[i].blocks};
+	return true;
+}
+
+static int compare_lifetimes(const void *a, const void *b)
+{
+	const struct lifetime *x = a, *y = b;
+	return (x->ns > y->ns) - (x->ns < y->ns);
+}
+
+/* The smallest lifetime that at least part/100 of the blocks do not exceed. */
+static uint64_t quantile(const struct lifetimes *l, double all, double part)
+{
+	double seen = 0;
+	for (size_t i = 0; i < l->count; i++) {
+		seen += (double)l->items[i].blocks;
+		if (seen * 100 >= all * part)
+			return l->items[i].ns;
+	}
+	return l->count ? l->items[l->count - 1].ns : 0;
+}
+
+static void finish_lifetimes(struct lifetimes *l, struct side_values *out)
+{
+	double all = 0;
+	if (l->count)
+		qsort(l->items, l->count, sizeof *l->items, compare_lifetimes);
+	for (size_t i = 0; i < l->count; i++)
+		all += (double)l->items[i].blocks;
+	out->has_quantiles = l->count;
+	out->p50_ns = quantile(l, all, 50);
+	out->p99_ns = quantile(l, all, 99);
+	mem_free(l->items);
+}
+
+enum neap_err quantiles_of_cells(struct exec *x, struct values *out)
+{
+	for (size_t side = 0; side < x->pl->side_count; side++) {
+		const struct cells *c = &x->cells[side][MEASURE_MAIN];
+		struct lifetimes l = {0};
+		bool is_good = true;
+		for (size_t i = 0; is_good && i < c->count; i++)
+			is_good = add_lifetime(&l, c, i);
+		finish_lifetimes(&l, &out->side[side]);
+		if (!is_good)
+			return exec_no_memory(x);
+	}
+	return NEAP_OK;
+}
+
+static bool add_range(const struct exec *x, size_t side, uint32_t v, uint32_t end,
+		      struct lifetimes *l)
+{
+	const struct cells *c = &x->cells[side][MEASURE_MAIN];
+	const uint32_t *first = x->cell_first[side];
+	for (uint32_t i = first[v]; i < first[end]; i++) {
+		if (!add_lifetime(l, c, x->cell_order[side][i]))
+			return false;
+	}
+	return true;
+}
+
+/* The outermost vnodes of a set of groups; wanted is by group. */
+static bool add_marked(const struct exec *x, size_t side, const uint8_t *wanted,
+		       struct lifetimes *l)
+{
+	const struct space *sp = &x->space;
+	bool is_good = true;
+	for (uint32_t v = 0; is_good && v < sp->vnode_count[side];) {
+		uint32_t group = group_at(sp, side, v);
+		if (group == GROUP_NONE || !wanted[group]) {
+			v++;
+			continue;
+		}
+		is_good = add_range(x, side, v, end_of(sp, side, v), l);
+		v = end_of(sp, side, v);
+	}
+	return is_good;
+}
+
+enum neap_err quantiles_of_set(struct exec *x, const uint32_t *groups, size_t count,
+			       struct values *out)
+{
+	const struct space *sp = &x->space;
+	uint8_t *wanted = NULL;
+	bool is_good = true;
+	if (sp->kind == SPACE_FRAMES) {
+		wanted = mem_zarray(sp->group_count, 1);
+		is_good = wanted;
+		for (size_t i = 0; is_good && i < count; i++)
+			wanted[groups[i]] = 1;
+	}
+	for (size_t side = 0; is_good && side < x->pl->side_count; side++) {
+		struct lifetimes l = {0};
+		if (wanted)
+			is_good = add_marked(x, side, wanted, &l);
+		for (size_t i = 0; !wanted && is_good && i < count; i++)
+			is_good = add_range(x, side, groups[i], end_of(sp, side, groups[i]), &l);
+		finish_lifetimes(&l, &out->side[side]);
+	}
+	mem_free(wanted);
+	return is_good ? NEAP_OK : exec_no_memory(x);
+}
+
+/* ---- building and reading ----------------------------------------------------------------------- */
+
+enum neap_err sums_build(struct exec *x)
+{
+	const struct plan *pl = x->pl;
+	bool is_good = true;
+	for (size_t side = 0; is_good && side < pl->side_count; side++) {
+		for (size_t m = 0; is_good && m < MEASURE_COUNT; m++) {
+			if (pl->needs_measure[m])
+				is_good = sum_side(x, side, m);
+		}
+		if (is_good && pl->needs_extremes)
+			is_good = find_extremes(x, side) && group_extremes(x, side);
+		if (is_good && pl->needs_quantiles)
+			is_good = order_cells(x, side);
+	}
+	return is_good ? NEAP_OK : exec_no_memory(x);
+}
+
+void sums_release(struct exec *x)
+{
+	for (size_t side = 0; side < 2; side++) {
+		struct extremes *e = &x->extremes[side];
+		for (size_t m = 0; m < MEASURE_COUNT; m++) {
+			mem_free(x->sums[side][m].self);
+			mem_free(x->sums[side][m].total);
+			mem_free(x->sums[side][m].prefix);
+			x->sums[side][m] = (struct sums){.self = NULL};
+		}
+		mem_free(e->max_bytes);
+		mem_free(e->first_ns);
+		mem_free(e->last_ns);
+		*e = (struct extremes){.max_bytes = NULL};
+		mem_free(x->cell_order[side]);
+		mem_free(x->cell_first[side]);
+		x->cell_order[side] = x->cell_first[side] = NULL;
+	}
+}
+
+static const struct values no_values = {
+	.side = {{.first_ns = UINT64_MAX}, {.first_ns = UINT64_MAX}}};
+
+void values_of_cells(const struct exec *x, struct values *out)
+{
+	*out = no_values;
+	for (size_t side = 0; side < x->pl->side_count; side++) {
+		struct side_values *v = &out->side[side];
+		struct extremes e = {&v->max_bytes, &v->first_ns, &v->last_ns};
+		const struct cells *main_cells = &x->cells[side][MEASURE_MAIN];
+		for (size_t m = 0; m < MEASURE_COUNT; m++)
+			v->self[m] = v->total[m] = cells_sum(&x->cells[side][m]);
+		for (size_t i = 0; x->pl->needs_extremes && i < main_cells->count; i++)
+			extremes_of_cell(&e, main_cells, i, 0);
+	}
+}
+
+void values_of_group(const struct exec *x, uint32_t group, struct values *out)
+{
+	*out = no_values;
+	for (size_t side = 0; side < x->pl->side_count; side++) {
+		struct side_values *v = &out->side[side];
+		const struct extremes *e = &x->extremes[side];
+		for (size_t m = 0; m < MEASURE_COUNT; m++) {
+			if (!x->sums[side][m].self)
+				continue;
+			v->self[m] = x->sums[side][m].self[group];
+			v->total[m] = x->sums[side][m].total[group];
+		}
+		if (e->max_bytes)
+			widen(&v->max_bytes, &v->first_ns, &v->last_ns, e, group);
+	}
+}
+
+/* Cells on the stacks of any of the groups, once each. */
+static void union_totals(const struct exec *x, size_t side, size_t m, const uint8_t *wanted,
+			 struct graph_sum *out)
+{
+	const struct space *sp = &x->space;
+	*out = (struct graph_sum){0, 0};
+	for (uint32_t v = 0; v < sp->vnode_count[side];) {
+		uint32_t group = group_at(sp, side, v);
+		if (group == GROUP_NONE || !wanted[group]) {
+			v++;
+			continue;
+		}
+		struct graph_sum sum = below(&x->sums[side][m], v, end_of(sp, side, v));
+		sum_add(out, &sum);
+		v = end_of(sp, side, v);
+	}
+}
+
+static void add_values(const struct exec *x, const struct values *one, struct values *out)
+{
+	for (size_t side = 0; side < x->pl->side_count; side++) {
+		struct side_values *to = &out->side[side];
+		const struct side_values *from = &one->side[side];
+		for (size_t m = 0; m < MEASURE_COUNT; m++) {
+			sum_add(&to->self[m], &from->self[m]);
+			sum_add(&to->total[m], &from->total[m]);
+		}
+		if (to->max_bytes < from->max_bytes)
+			to->max_bytes = from->max_bytes;
+		if (to->first_ns > from->first_ns)
+			to->first_ns = from->first_ns;
+		if (to->last_ns < from->last_ns)
+			to->last_ns = from->last_ns;
+	}
+}
+
+enum neap_err values_of_set(struct exec *x, const uint32_t *groups, size_t count,
+			    struct values *out)
+{
+	struct values one;
+	*out = no_values;
+	for (size_t i = 0; i < count; i++) {
+		values_of_group(x, groups[i], &one);
+		add_values(x, &one, out);
+	}
+	if (x->space.kind != SPACE_FRAMES)
+		return NEAP_OK;
+	uint8_t *wanted = mem_zarray(x->space.group_count, 1);
+	if (!wanted)
+		return exec_no_memory(x);
+	for (size_t i = 0; i < count; i++)
+		wanted[groups[i]] = 1;
+	for (size_t side = 0; side < x->pl->side_count; side++) {
+		for (size_t m = 0; m < MEASURE_COUNT; m++) {
+			if (x->sums[side][m].prefix)
+				union_totals(x, side, m, wanted, &out->side[side].total[m]);
+		}
+	}
+	mem_free(wanted);
+	return NEAP_OK;
+}

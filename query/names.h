@@ -1,0 +1,31 @@
+/*
+ * Parts of function names and paths, and comparing them with what a user typed.
+ * Names come from profiles and are not to be trusted; they are only read.
+ */
+#ifndef NEAP_QUERY_NAMES_H
+#define NEAP_QUERY_NAMES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Bytes start .. end of a text. */
+struct part {
+	size_t start, end;
+};
+
+/* name_plain - a demangled name without its return type, parameter list and clone mark:
+ * "void ns::f<int>(int) const [clone .cold]" -> "ns::f<int>". */
+struct part name_plain(const char *name);
+/* name_class - what encloses the function: the plain name before its last "::" outside of
+ * brackets; the plain name itself if there is none. */
+struct part name_class(const char *name);
+/* path_last - what follows the last slash. */
+const char *path_last(const char *path);
+
+/* wildcard_fits - does the whole text fit a pattern with * and ?  Linear space, no recursion. */
+bool wildcard_fits(const char *pattern, size_t pattern_bytes, const char *text, size_t text_bytes);
+bool has_wildcard(const char *pattern, size_t bytes);
+/* text_contains - is the (pointer, length) part in the text?  The empty one is. */
+bool text_contains(const char *text, const char *part, size_t bytes);
+
+#endif

@@ -1,0 +1,140 @@
+/*
+ * Stages that change stacks: hide, zoom, trim, collapse.
+ *
+ * Each makes a new tree from the one before in one pass from parents to children, and says
+ * where every old vnode went.  Frames are outermost first:
+ *
+ *   hide c             a > b > c > d       ->  a > b > d
+ *   zoom b             a > b > c > b       ->  b > c > b      stacks without b are dropped
+ *   trim c             a > b > c > d       ->  a > b          b is charged
+ *   collapse [c or d]  a > c > d > c > b   ->  a > c > b      the outermost of a run stays
+ *   collapse recursion a > b > c > b > d   ->  a > b > d      back to where the function was
+ *
+ * A stack that has no frame left is [no stack].
+ */
+#include "config.h"
+
+#include "query/stacks.h"
+
+#include <string.h>
+
+struct transform {
+	const struct ast_stage *stage;
+	const struct graph_columns *columns;
+	const uint8_t *flags; /* by entry: does the step fit?  NULL for recursion */
+	const struct stacks *from;
+	struct stacks *to;
+	uint32_t *map;  /* by vnode of from */
+	uint8_t *state; /* zoom: inside; trim: cut; collapse: fits */
+};
+
+static bool is_same_function(const struct transform *t, entry_id a, entry_id b)
+{
+	func_id func = t->columns->entry_func[a];
+	return a == b || (func && func == t->columns->entry_func[b]);
+}
+
+/* The frame of the same function on the way from `at` to the root. */
+static uint32_t find_function(const struct transform *t, uint32_t at, entry_id entry)
+{
+	while (at != VNODE_ROOT && !is_same_function(t, t->to->entry[at], entry))
+		at = t->to->parent[at];
+	return at;
+}
+
+static uint32_t move_vnode(struct transform *t, uint32_t v)
+{
+	uint32_t parent = t->from->parent[v], at = t->map[parent];
+	entry_id entry = t->from->entry[v];
+	bool fits = t->flags && t->flags[entry];
+	switch (t->stage->kind) {
+	case STAGE_HIDE:
+		return fits ? at : stacks_add(t->to, at, entry);
+	case STAGE_ZOOM:
+		t->state[v] = t->state[parent] || fits;
+		return t->state[v] ? stacks_add(t->to, at, entry) : VNODE_ROOT;
+	case STAGE_TRIM:
+		t->state[v] = t->state[parent] || fits;
+		return t->state[v] ? at : stacks_add(t->to, at, entry);
+	default:
+		break;
+	}
+	if (t->stage->is_recursion) {
+		uint32_t same = find_function(t, at, entry);
+		return same != VNODE_ROOT ? same : stacks_add(t->to, at, entry);
+	}
+	t->state[v] = fits;
+	return fits && t->state[parent] ? at : stacks_add(t->to, at, entry);
+}
+
+static bool move_all(struct transform *t)
+{
+	t->map[VNODE_ROOT] = VNODE_ROOT;
+	t->map[VNODE_NO_STACK] = VNODE_NO_STACK;
+	t->state[VNODE_NO_STACK] = t->flags && t->flags[t->from->entry[VNODE_NO_STACK]];
+	for (uint32_t v = VNODE_FIRST; v < t->from->count; v++) {
+		t->map[v] = move_vnode(t, v);
+		if (t->map[v] == VNODE_NONE)
+			return false;
+	}
+	if (!t->stage->is_recursion) {
+		stacks_close(t->to);
+		return true;
+	}
+	uint32_t *place = stacks_reorder(t->to);
+	for (size_t v = 0; place && v < t->from->count; v++)
+		t->map[v] = place[t->map[v]];
+	mem_free(place);
+	return place;
+}
+
+static uint32_t new_place(const struct transform *t, uint32_t old)
+{
+	if (old == VNODE_NONE || (t->stage->kind == STAGE_ZOOM && !t->state[old]))
+		return VNODE_NONE;
+	return t->map[old] == VNODE_ROOT ? VNODE_NO_STACK : t->map[old];
+}
+
+static struct stacks *apply(struct transform *t, size_t node_count)
+{
+	entry_id no_stack = t->from->entry[VNODE_NO_STACK];
+	t->map = mem_array(t->from->count, sizeof *t->map);
+	t->state = mem_zarray(t->from->count, sizeof *t->state);
+	t->to = stacks_new(node_count, t->from->count, no_stack);
+	bool is_good = t->map && t->state && t->to && move_all(t);
+	for (size_t n = 0; is_good && n < node_count; n++) {
+		t->to->inner[n] = new_place(t, t->from->inner[n]);
+		t->to->leaf[n] = new_place(t, t->from->leaf[n]);
+	}
+	mem_free(t->map);
+	mem_free(t->state);
+	if (!is_good) {
+		stacks_free(t->to);
+		t->to = NULL;
+	}
+	return t->to;
+}
+
+enum neap_err stacks_transform(struct where *w, struct query_file *f, const struct stacks **out,
+			       struct stacks **owned_out)
+{
+	const struct plan_pointers *stages = &w->pl->transforms;
+	*out = f->stacks;
+	*owned_out = NULL;
+	for (size_t i = 0; i < stages->count; i++) {
+		struct transform t = {
+			.stage = stages->items[i], .columns = &f->columns, .from = *out};
+		if (!t.stage->is_recursion) {
+			t.flags = where_step(w, f, &t.stage->step);
+			if (!t.flags)
+				return w->pl->error->code;
+		}
+		struct stacks *next = apply(&t, f->p->node_count);
+		stacks_free(*owned_out);
+		*owned_out = next;
+		*out = next;
+		if (!next)
+			return query_no_memory(w->pl->error);
+	}
+	return NEAP_OK;
+}
