@@ -26,12 +26,18 @@
 #define GLYPH_BYTES      4u
 
 struct chart {
-	struct graph_peak peak;
-	uint64_t end_ns;
+	struct graph_peak peak; /* of a whole run only */
+	uint64_t start_ns, end_ns;
 	int64_t top_bytes;
 	size_t cols;
 	int64_t *bytes; /* [cols] */
+	bool is_count;  /* blocks, in spite of the names here */
 };
+
+static const char *value_text(const struct chart *c, char *dst, int64_t value)
+{
+	return c->is_count ? fmt_count(dst, FMT_BYTES, value) : fmt_bytes(dst, FMT_BYTES, value);
+}
 
 static size_t column_of(const struct chart *c, uint64_t time_ns)
 {
@@ -106,9 +112,9 @@ static void write_row(struct text *t, const struct chart *c, size_t row_from_bel
 {
 	char label[FMT_BYTES] = "";
 	if (row_from_below == CHART_ROWS - 1)
-		fmt_bytes(label, sizeof label, c->top_bytes);
+		value_text(c, label, c->top_bytes);
 	else if (row_from_below == CHART_ROWS / 2 - 1)
-		fmt_bytes(label, sizeof label, c->top_bytes / 2);
+		value_text(c, label, c->top_bytes / 2);
 	text_right(t, STYLE_DIM, LABEL_COLS - 1, label);
 	text_spaces(t, 1);
 	text_put(t, STYLE_DIM, text_glyph(t, *label ? GLYPH_AXIS_TICK : GLYPH_AXIS));
@@ -125,8 +131,8 @@ static void write_row(struct text *t, const struct chart *c, size_t row_from_bel
 
 static void write_axis(struct text *t, const struct chart *c)
 {
-	char middle[FMT_BYTES], end[FMT_BYTES];
-	text_right(t, STYLE_DIM, LABEL_COLS - 1, "0 B");
+	char start[FMT_BYTES], middle[FMT_BYTES], end[FMT_BYTES];
+	text_right(t, STYLE_DIM, LABEL_COLS - 1, c->is_count ? "0" : "0 B");
 	text_spaces(t, 1);
 	char cells[(CHART_MAX_COLS + 1) * GLYPH_BYTES + 1];
 	size_t at = 0;
@@ -136,14 +142,22 @@ static void write_axis(struct text *t, const struct chart *c)
 			  text_glyph(t, col == c->cols / 2 ? GLYPH_LINE_TICK : GLYPH_LINE));
 	text_put(t, STYLE_DIM, cells);
 	text_newline(t);
-	fmt_duration(middle, sizeof middle, c->end_ns / 2);
+	fmt_duration(start, sizeof start, c->start_ns);
+	fmt_duration(middle, sizeof middle, c->start_ns + (c->end_ns - c->start_ns) / 2);
 	fmt_duration(end, sizeof end, c->end_ns);
 	size_t middle_col = c->cols / 2 + 1 - strlen(middle) / 2;
 	text_spaces(t, LABEL_COLS);
-	text_left(t, STYLE_DIM, middle_col, "0 s");
+	text_left(t, STYLE_DIM, middle_col, start);
 	text_put(t, STYLE_DIM, middle);
 	text_right(t, STYLE_DIM, c->cols + 1 - middle_col - strlen(middle), end);
 	text_newline(t);
+}
+
+static void draw_area(struct text *t, const struct chart *c)
+{
+	for (size_t row = CHART_ROWS; row-- > 0;)
+		write_row(t, c, row);
+	write_axis(t, c);
 }
 
 static void draw(struct text *t, const struct chart *c)
@@ -154,9 +168,7 @@ static void draw(struct text *t, const struct chart *c)
 		return;
 	}
 	write_marker(t, c);
-	for (size_t row = CHART_ROWS; row-- > 0;)
-		write_row(t, c, row);
-	write_axis(t, c);
+	draw_area(t, c);
 }
 
 /* What was live at the instants that the program named. */
@@ -206,4 +218,29 @@ enum neap_err chart_write(struct text *t, struct shortener *nm, const struct gra
 	mem_free(ticks);
 	mem_free(c.bytes);
 	return code;
+}
+
+/* Each point gets the same number of columns; if there are too many, several share one. */
+bool chart_points(struct text *t, const struct chart_points *p)
+{
+	struct chart c = {.start_ns = p->start_ns, .end_ns = p->end_ns, .is_count = p->is_count};
+	size_t most = t->width_cols - LABEL_COLS - 2;
+	if (most > CHART_MAX_COLS)
+		most = CHART_MAX_COLS;
+	if (!p->count)
+		return true;
+	c.cols = p->count < most ? p->count * (most / p->count) : most;
+	c.bytes = mem_zarray(c.cols, sizeof *c.bytes);
+	if (!c.bytes)
+		return false;
+	for (size_t i = 0; i < p->count; i++) {
+		size_t from = i * c.cols / p->count, until = (i + 1) * c.cols / p->count;
+		for (size_t col = from; col < until || col == from; col++)
+			raise(&c.bytes[col], p->values[i]);
+		raise(&c.top_bytes, p->values[i]);
+	}
+	if (c.top_bytes > 0)
+		draw_area(t, &c);
+	mem_free(c.bytes);
+	return true;
 }

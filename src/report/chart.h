@@ -14,4 +14,14 @@
 enum neap_err chart_write(struct text *t, struct shortener *nm, const struct graph *g,
 			  struct err *e);
 
+/* Values at equal steps of time; what is below zero counts as zero. */
+struct chart_points {
+	const int64_t *values;
+	size_t count;
+	uint64_t start_ns, end_ns; /* start_ns <= end_ns */
+	bool is_count;             /* blocks, not bytes */
+};
+/* chart_points - chart and axis; nothing if no value is above zero.  False: no memory. */
+bool chart_points(struct text *t, const struct chart_points *p);
+
 #endif

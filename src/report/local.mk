@@ -10,6 +10,17 @@ src_report_libreport_la_SOURCES = \
 	src/report/head.h \
 	src/report/name.c \
 	src/report/name.h \
+	src/report/out.c \
+	src/report/out.h \
+	src/report/out_cell.c \
+	src/report/out_json.c \
+	src/report/out_priv.h \
+	src/report/out_sep.c \
+	src/report/out_source.c \
+	src/report/out_stacks.c \
+	src/report/out_table.c \
+	src/report/out_tree.c \
+	src/report/out_view.c \
 	src/report/paths.c \
 	src/report/paths.h \
 	src/report/report.c \

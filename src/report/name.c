@@ -413,6 +413,16 @@ static const char *short_path(const char *path, const char *cwd)
 	return *path == '/' ? start : path;
 }
 
+const char *name_path(struct shortener *nm, const char *path, size_t width_cols)
+{
+	return name_text(nm, short_path(path, nm->cwd), width_cols);
+}
+
+const char *name_module(struct shortener *nm, const char *path, size_t width_cols)
+{
+	return name_text(nm, base_name(path), width_cols);
+}
+
 const char *name_place(struct shortener *nm, const struct graph_frame *f, size_t width_cols,
 		       bool is_brief)
 {

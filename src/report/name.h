@@ -33,6 +33,11 @@ const char *name_function(struct shortener *nm, const char *demangled, size_t wi
 /* name_text - any other untrusted text, made safe and cut in the middle. */
 const char *name_text(struct shortener *nm, const char *s, size_t width_cols);
 
+/* name_path - a source file, with or without ":line", as name_place shows it. */
+const char *name_path(struct shortener *nm, const char *path, size_t width_cols);
+/* name_module - the last part of a module's path. */
+const char *name_module(struct shortener *nm, const char *path, size_t width_cols);
+
 /* name_frame - what to call a frame: its function, module+0xoffset, or a bracketed word. */
 const char *name_frame(struct shortener *nm, const struct graph_frame *f, size_t width_cols);
 /*

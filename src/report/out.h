@@ -1,0 +1,40 @@
+/*
+ * Results of queries as text.
+ *
+ *   table      for people: by the view a table, a tree, stacks, a flame graph, a chart, bars,
+ *              one sum, or annotated source
+ *   markdown   a table for people
+ *   tsv, csv, json, jsonl, folded   for programs: numbers as they are, never rounded
+ *
+ * Everything written is valid UTF-8 without control characters, whatever the profile holds.
+ * Renders into a buffer; prints nothing.
+ */
+#ifndef NEAP_REPORT_OUT_H
+#define NEAP_REPORT_OUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "query/result.h"
+#include "src/base/buf.h"
+#include "src/base/err.h"
+
+struct out_options {
+	size_t width_cols; /* of a line, for people */
+	bool has_colour;
+	bool is_utf8;             /* else plain ASCII, for people; machine formats are UTF-8 */
+	const char *const *files; /* profiles asked, as the user named them; for JSON */
+	size_t file_count;
+};
+
+/*
+ * out_write - append the result in its format.
+ * Fails: ERR_NOMEM; out then holds a part.
+ */
+enum neap_err out_write(const struct query_result *r, const struct out_options *o, struct buf *out,
+			struct err *e);
+
+/* out_totals - append the numbers of the total line as a phrase: "total 16.2 MiB, count 9,717". */
+void out_totals(const struct query_result *r, struct buf *out);
+
+#endif

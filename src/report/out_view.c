@@ -1,0 +1,224 @@
+/* Views that are no tables: one sum, a chart over time, a flame graph of text. */
+#include "config.h"
+
+#include "src/report/out_priv.h"
+
+#include "src/base/mem.h"
+#include "src/report/chart.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- sum ------------------------------------------------------------------------ */
+
+/* A size is said again to the byte: it may be what a limit is set by. */
+static void write_exact(struct out *x, const struct result_column *c,
+			const struct result_cell *cell)
+{
+	char number[FMT_BYTES];
+	bool is_small = cell->value < 1024 && cell->value > -1024;
+	if (c->type != RESULT_BYTES || cell->is_unknown || is_small)
+		return;
+	text_printf(&x->text, STYLE_DIM, "  %s bytes",
+		    fmt_count(number, sizeof number, cell->value));
+}
+
+void out_sum(struct out *x)
+{
+	size_t word_cols = 0, number_cols = 0;
+	char number[OUT_NUMBER_BYTES];
+	for (size_t i = 0; i < x->shown_count; i++) {
+		const struct result_column *c = &x->r->columns[x->shown[i]];
+		size_t cols = strlen(c->word);
+		word_cols = cols > word_cols ? cols : word_cols;
+		cols = strlen(out_number(number, x->r, c, &x->r->totals[x->shown[i]]));
+		number_cols = cols > number_cols ? cols : number_cols;
+	}
+	for (size_t i = 0; i < x->shown_count; i++) {
+		const struct result_column *c = &x->r->columns[x->shown[i]];
+		const struct result_cell *cell = &x->r->totals[x->shown[i]];
+		if (c->is_key)
+			continue;
+		text_spaces(&x->text, OUT_GAP_COLS);
+		text_left(&x->text, STYLE_DIM, word_cols + OUT_GAP_COLS, c->word);
+		text_right(&x->text, STYLE_STRONG, number_cols, out_number(number, x->r, c, cell));
+		write_exact(x, c, cell);
+		text_newline(&x->text);
+	}
+}
+
+/* ---- timeline ----------------------------------------------------------------------- */
+
+/* Lowest and highest value with their times, and the last. */
+static void write_range(struct out *x, size_t column)
+{
+	const struct query_result *r = x->r;
+	const struct result_column *c = &r->columns[column];
+	size_t low = 0, high = 0;
+	char number[OUT_NUMBER_BYTES], when[FMT_BYTES];
+	for (size_t row = 1; row < r->row_count; row++) {
+		double value = out_value(c, out_cell(x, row, column));
+		low = value < out_value(c, out_cell(x, low, column)) ? row : low;
+		high = value > out_value(c, out_cell(x, high, column)) ? row : high;
+	}
+	text_printf(&x->text, STYLE_PLAIN, "  %s: highest %s", c->word,
+		    out_number(number, r, c, out_cell(x, high, column)));
+	text_printf(&x->text, STYLE_PLAIN, " at %s, lowest %s",
+		    fmt_duration(when, sizeof when, r->rows[high].time_ns),
+		    out_number(number, r, c, out_cell(x, low, column)));
+	text_printf(&x->text, STYLE_PLAIN, " at %s",
+		    fmt_duration(when, sizeof when, r->rows[low].time_ns));
+	text_printf(&x->text, STYLE_PLAIN, ", last %s",
+		    out_number(number, r, c, out_cell(x, r->row_count - 1, column)));
+	text_newline(&x->text);
+}
+
+/* Rows tell where their step ends; the first is as long as the second. */
+static uint64_t first_start(const struct query_result *r)
+{
+	uint64_t first = r->rows[0].time_ns;
+	uint64_t step = r->row_count > 1 ? r->rows[1].time_ns - first : first;
+	return step < first ? first - step : 0;
+}
+
+void out_timeline(struct out *x)
+{
+	const struct query_result *r = x->r;
+	size_t column = out_value_column(x);
+	int64_t *values = mem_array(r->row_count, sizeof *values);
+	if (!values || column == SIZE_MAX) {
+		x->has_failed = x->has_failed || !values;
+		mem_free(values);
+		return;
+	}
+	for (size_t row = 0; row < r->row_count; row++)
+		values[row] = (int64_t)out_value(&r->columns[column], out_cell(x, row, column));
+	struct chart_points points = {.values = values,
+				      .count = r->row_count,
+				      .start_ns = first_start(r),
+				      .end_ns = r->rows[r->row_count - 1].time_ns,
+				      .is_count = r->columns[column].type == RESULT_COUNT};
+	if (!chart_points(&x->text, &points))
+		x->has_failed = true;
+	mem_free(values);
+	for (size_t i = 0; i < x->shown_count; i++) {
+		if (!r->columns[x->shown[i]].is_key)
+			write_range(x, x->shown[i]);
+	}
+}
+
+/* ---- flame graph ----------------------------------------------------------------------- */
+
+/*
+ * An icicle: the outermost calls on top, each below its caller and as wide as its share.
+ *
+ *   |main 40.9 MiB                                             |
+ *   |serve 36.1 MiB                                |monthly_rep|
+ *   |render_article 16.2 MiB |log 8.0 MiB |
+ */
+struct flame {
+	struct out *x;
+	size_t column;
+	double *start, *end; /* by row, in terminal columns */
+	uint32_t depth_most;
+};
+
+static double row_width(const struct flame *f, size_t row)
+{
+	double value = out_value(&f->x->r->columns[f->column], out_cell(f->x, row, f->column));
+	return value > 0 ? value : 0;
+}
+
+/* Children stand side by side from their parent's left edge. */
+static void place(struct flame *f)
+{
+	const struct query_result *r = f->x->r;
+	double whole = 0, at_root = 0;
+	for (size_t row = 0; row < r->row_count; row++)
+		whole += r->rows[row].depth ? 0 : row_width(f, row);
+	double scale = whole > 0 ? (double)(f->x->text.width_cols - 1) / whole : 0;
+	double *used = f->end; /* of a row whose children are being placed: where the next goes */
+	for (size_t row = 0; row < r->row_count; row++) {
+		bool is_root = !r->rows[row].depth || r->rows[row].parent >= row;
+		double *from = is_root ? &at_root : &used[r->rows[row].parent];
+		f->start[row] = used[row] = *from;
+		*from += row_width(f, row) * scale;
+		if (*from - f->start[row] >= 1 && r->rows[row].depth > f->depth_most)
+			f->depth_most = r->rows[row].depth;
+	}
+	for (size_t row = 0; row < r->row_count; row++)
+		f->end[row] = f->start[row] + row_width(f, row) * scale;
+}
+
+static const char *box_label(struct flame *f, size_t row, size_t cols)
+{
+	struct out *x = f->x;
+	char other[OUT_NUMBER_BYTES];
+	if (x->r->rows[row].kind == ROW_OTHER)
+		return name_text(&x->names, out_other(other, &x->r->rows[row]), cols);
+	for (size_t i = 0; i < x->shown_count; i++) {
+		if (out_is_text(&x->r->columns[x->shown[i]]))
+			return out_shown_text(x, row, x->shown[i], cols);
+	}
+	return "";
+}
+
+/* The number follows the name where both have room. */
+static void write_box(struct flame *f, size_t row, size_t cols)
+{
+	struct out *x = f->x;
+	char number[OUT_NUMBER_BYTES];
+	const struct result_column *c = &x->r->columns[f->column];
+	const char *label = box_label(f, row, cols);
+	size_t used = fmt_width(label, strlen(label));
+	text_put(&x->text, STYLE_DIM, x->text.is_utf8 ? "\u2502" : "|");
+	text_put(&x->text, STYLE_STRONG, label);
+	out_number(number, x->r, c, out_cell(x, row, f->column));
+	if (used + 1 + strlen(number) < cols) {
+		text_printf(&x->text, STYLE_CHART, " %s", number);
+		used += 1 + strlen(number);
+	}
+	text_spaces(&x->text, used < cols ? cols - used : 0);
+}
+
+static void write_level(struct flame *f, uint32_t depth)
+{
+	const struct query_result *r = f->x->r;
+	size_t at = 0;
+	bool is_open = false;
+	for (size_t row = 0; row < r->row_count; row++) {
+		size_t from = (size_t)(f->start[row] + 0.5), to = (size_t)(f->end[row] + 0.5);
+		if (r->rows[row].depth != depth || to <= from || from < at)
+			continue;
+		if (from > at) {
+			if (is_open)
+				text_put(&f->x->text, STYLE_DIM,
+					 f->x->text.is_utf8 ? "\u2502" : "|");
+			text_spaces(&f->x->text, from - at - is_open);
+		}
+		write_box(f, row, to - from - 1);
+		at = to;
+		is_open = true;
+	}
+	if (is_open)
+		text_put(&f->x->text, STYLE_DIM, f->x->text.is_utf8 ? "\u2502" : "|");
+	text_newline(&f->x->text);
+}
+
+void out_flame(struct out *x)
+{
+	size_t count = x->r->row_count;
+	struct flame f = {.x = x,
+			  .column = out_value_column(x),
+			  .start = mem_zarray(count, sizeof *f.start),
+			  .end = mem_zarray(count, sizeof *f.end)};
+	if (!f.start || !f.end)
+		x->has_failed = true;
+	if (!x->has_failed && f.column != SIZE_MAX) {
+		place(&f);
+		for (uint32_t depth = 0; depth <= f.depth_most; depth++)
+			write_level(&f, depth);
+	}
+	mem_free(f.start);
+	mem_free(f.end);
+}
