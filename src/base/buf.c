@@ -132,7 +132,7 @@ void buf_varint(struct buf *b, uint64_t v)
 
 void buf_svarint(struct buf *b, int64_t v)
 {
-	buf_varint(b, ((uint64_t)v << 1) ^ (uint64_t)(v >> 63));
+	buf_varint(b, zigzag(v));
 }
 
 void buf_str(struct buf *b, const char *s, size_t bytes)

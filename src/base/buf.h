@@ -30,6 +30,11 @@ void buf_vprintf(struct buf *b, const char *fmt, va_list ap);
 void buf_u8(struct buf *b, uint8_t v);
 void buf_u32(struct buf *b, uint32_t v); /* little-endian */
 void buf_u64(struct buf *b, uint64_t v); /* little-endian */
+/* zigzag - a signed number as an unsigned one that is small if it is near 0: 0, -1, 1 are 0, 1, 2. */
+static inline uint64_t zigzag(int64_t v)
+{
+	return ((uint64_t)v << 1) ^ (v < 0 ? UINT64_MAX : 0);
+}
 void buf_varint(struct buf *b, uint64_t v);
 void buf_svarint(struct buf *b, int64_t v);
 void buf_str(struct buf *b, const char *s, size_t bytes); /* varint length, then the bytes */

@@ -411,8 +411,7 @@ node_id profile_add_node(struct profile_writer *w, node_id parent, frame_id fram
 		buf_varint(&w->nodes.columns[1], 0);
 	} else {
 		int64_t below_top = (int64_t)w->top_frame + 1 - frame;
-		uint64_t zigzag = ((uint64_t)below_top << 1) ^ (uint64_t)(below_top >> 63);
-		buf_varint(&w->nodes.columns[1], 1 + zigzag);
+		buf_varint(&w->nodes.columns[1], 1 + zigzag(below_top));
 	}
 	put_sparse(&w->nodes, flags & 0xff);
 	w->follower[above] = frame;
