@@ -21,10 +21,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define SHOW_NS       (250 * NS_PER_MS)
-#define IDLE_WAIT_NS  (500 * NS_PER_MS)
-#define TICK_SLACK_NS (NS_PER_MS / 5)
-#define EVENTS        64
+#define SHOW_NS            (250 * NS_PER_MS)
+#define IDLE_WAIT_NS       (500 * NS_PER_MS)
+#define TICK_SLACK_NS      (NS_PER_MS / 5)
+#define EVENTS             64
+#define MOST_DECLINED_SAID 3u
 
 /* epoll data: a kind, and for a process its pid above it. */
 enum tag {
@@ -113,7 +114,7 @@ static void finish_process(struct recorder *r, size_t at, struct profile_end end
 
 static void decline(struct recorder *r, struct hello *h, const struct err *e)
 {
-	if (e)
+	if (e && ++r->declined_count <= MOST_DECLINED_SAID)
 		speaker_say(&r->speaker, "process %d is not recorded: %s", (int)h->pid, e->text);
 	meeting_answer(h, -1);
 }
@@ -577,6 +578,20 @@ static void say_if_unseen(struct recorder *r)
 		    unseen, r->has_connected ? "the program replaced itself by it, and " : "");
 }
 
+static void say_not_recorded(struct recorder *r)
+{
+	if (r->declined_count > MOST_DECLINED_SAID)
+		speaker_say(&r->speaker,
+			    "%zu more processes were not recorded for reasons like these",
+			    r->declined_count - MOST_DECLINED_SAID);
+	if (r->meeting.away_count)
+		speaker_say(
+			&r->speaker,
+			"%zu processes were not recorded: too many at once for the limit on open "
+			"files (ulimit -n)",
+			r->meeting.away_count);
+}
+
 static enum neap_err run(struct recorder *r, const char *program, struct record_result *out,
 			 struct err *e)
 {
@@ -593,6 +608,7 @@ static enum neap_err run(struct recorder *r, const char *program, struct record_
 	observe(r);
 	out->exit_status = exit_status(r->child_wait_status);
 	say_if_unseen(r);
+	say_not_recorded(r);
 	wait_for_names(r);
 	return NEAP_OK;
 }
@@ -622,7 +638,7 @@ enum neap_err record_run(const struct record_options *options, const struct reco
 	struct recorder r = {
 		.defaults = *options,
 		.speaker.sink = sink,
-		.meeting = {.fd = -1, .epoll_fd = -1},
+		.meeting = {.fd = -1, .epoll_fd = -1, .spare_fd = -1},
 		.epoll_fd = -1,
 		.signal_fd = -1,
 		.child = {.pid = -1, .pidfd = -1, .go_fd = -1, .error_fd = -1},

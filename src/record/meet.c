@@ -7,6 +7,7 @@
 #include "src/record/record_priv.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,6 +66,7 @@ static enum neap_err listen_at(struct meeting *m, struct err *e)
 enum neap_err meeting_init(struct meeting *m, struct err *e)
 {
 	*m = (struct meeting){.fd = -1, .epoll_fd = -1};
+	m->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	if (!make_dir(m, getenv("XDG_RUNTIME_DIR")) && !make_dir(m, getenv("TMPDIR")) &&
 	    !make_dir(m, "/tmp")) {
 		err_sys(e, errno, "make a directory in", "/tmp");
@@ -88,7 +90,9 @@ void meeting_release(struct meeting *m)
 	mem_free(m->path);
 	mem_free(m->link);
 	mem_free(m->dir);
-	*m = (struct meeting){.fd = -1, .epoll_fd = -1};
+	if (m->spare_fd >= 0)
+		close(m->spare_fd);
+	*m = (struct meeting){.fd = -1, .epoll_fd = -1, .spare_fd = -1};
 }
 
 enum neap_err meeting_collector(struct meeting *m, const char *collector, const char **out,
@@ -115,10 +119,26 @@ static void forget_pending(struct meeting *m, size_t i)
 	m->pending[i] = m->pending[--m->pending_count];
 }
 
+/* No descriptor is left: accept and close, so that the process does not wait for an answer. */
+static bool turn_away(struct meeting *m)
+{
+	if (m->spare_fd < 0)
+		return false;
+	close(m->spare_fd);
+	int fd = accept4(m->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	if (fd >= 0)
+		close(fd);
+	m->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	m->away_count += fd >= 0;
+	return fd >= 0;
+}
+
 void meeting_accept(struct meeting *m, uint64_t now)
 {
 	for (;;) {
 		int fd = accept4(m->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+		if (fd < 0 && errno == EMFILE && turn_away(m))
+			continue;
 		if (fd < 0)
 			return;
 		if (m->pending_count == MEET_PENDING) {

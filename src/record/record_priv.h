@@ -410,6 +410,8 @@ struct meeting {
 		uint64_t until_ns;
 	} pending[MEET_PENDING];
 	size_t pending_count;
+	int spare_fd;      /* given up when no other is left */
+	size_t away_count; /* processes turned away for lack of descriptors */
 };
 enum neap_err meeting_init(struct meeting *m, struct err *e);
 void meeting_release(struct meeting *m); /* closes; removes socket and directory */
@@ -445,7 +447,8 @@ struct recorder {
 	int epoll_fd, signal_fd;
 	struct spawned child;
 	bool child_has_ended, wants_stop;
-	unsigned stop_count; /* signals since the program ended */
+	size_t declined_count; /* processes not recorded although they should have been */
+	unsigned stop_count;   /* signals since the program ended */
 	int child_wait_status;
 	struct output first_output; /* opened before the program starts; used by its first image */
 	bool has_first_output;
