@@ -3,6 +3,7 @@
 lint_tests = \
 	tests/lint/banned.sh \
 	tests/lint/completions.sh \
+	tests/lint/dist.sh \
 	tests/lint/exports.sh \
 	tests/lint/format.sh \
 	tests/lint/headers.sh \
