@@ -104,7 +104,6 @@ static bool continues_word(const struct lexer *l, uint32_t pos, enum lex_mode mo
 		return is_letter(c) || is_digit(c) || is_one_of(c, ".:+/@#%") ||
 		       (c == '-' && next != '>');
 	case LEX_VALUE:
-		return !is_control(c) && !is_one_of(c, " \t\"'|;,()[]<>&");
 	case LEX_FILE:
 		return !is_control(c) && !is_one_of(c, " \t\"'|;,()[]<>&");
 	case LEX_MARK:

@@ -93,7 +93,7 @@ enum lex_number lex_number(const char *s, size_t bytes, struct ast_quantity *out
 		return NUMBER_TOO_LARGE;
 	out->value = (int64_t)rounded;
 	out->number = product % d.scale ? (double)product / (double)d.scale : (double)out->value;
-	if (is_negative) {
+	if (is_negative && d.mantissa) {
 		out->value = -out->value;
 		out->number = -out->number;
 	}

@@ -549,7 +549,8 @@ static const char *bare_warning(const struct parser *p, const struct token *t)
 	uint32_t n = t->span.bytes;
 	if (t->kind != TOK_WORD)
 		return NULL;
-	if (vocab_find(&vocab_fields, s, n) || vocab_find(&vocab_columns, s, n))
+	/* Columns a and b: too short to be taken for a mistake. */
+	if (vocab_find(&vocab_fields, s, n) || (n > 1 && vocab_find(&vocab_columns, s, n)))
 		return "the word is a field, but without a comparison it means functions that "
 		       "have it in their name";
 	if (vocab_find(&vocab_stages, s, n) || vocab_find(&vocab_views, s, n))
@@ -676,7 +677,7 @@ static bool parse_not(struct parser *p, struct ast_expr **out)
 		inner = e;
 		parser_take_open(p);
 	}
-	struct ast_expr *primary;
+	struct ast_expr *primary = NULL;
 	if (!parse_primary(p, &primary) || (inner && !add_one(p, inner, primary)))
 		return false;
 	p->depth = depth;
@@ -686,6 +687,7 @@ static bool parse_not(struct parser *p, struct ast_expr **out)
 			break;
 	}
 	*out = outer ? outer : primary;
+	assert(*out);
 	return true;
 }
 

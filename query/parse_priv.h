@@ -55,7 +55,7 @@ struct parser {
 	bool is_assert;         /* outside brackets a string ends the condition */
 	struct let_symbol *let; /* the one being parsed, or NULL */
 	size_t node_count;      /* conditions of the statement being parsed */
-	unsigned deepest;          /* largest depth in it */
+	unsigned deepest;       /* largest depth in it */
 
 	struct let_symbol *lets;
 	size_t let_count, let_cap;

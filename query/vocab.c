@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#define VOCAB(name) const struct vocab vocab_##name = {name, sizeof name / sizeof name[0]}
+#define VOCAB(name) const struct vocab vocab_##name = {(name), sizeof(name) / sizeof((name)[0])}
 
 static const struct vocab_word fields[] = {
 #define FIELD(i, w, o, t, m) \

@@ -9,11 +9,27 @@ if ! command -v clang >/dev/null; then
 	echo "fuzz: clang is needed (Debian: apt-get install clang libclang-rt-14-dev)" >&2
 	exit 1
 fi
-mkdir -p "$build/fuzz/profile"
-clang -std=gnu11 -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
-	-I"$build" -I"$source" -o "$build/fuzz/fz_profile" \
-	"$source/tests/fuzz/fz_profile.c" "$source/tests/unit/sample_profile.c" \
-	"$source"/src/profile/*.c "$source"/src/base/*.c -lzstd
+
+build() { # NAME OPTIONS-AND-SOURCES...
+	local name=$1
+	shift
+	mkdir -p "$build/fuzz/$name"
+	clang -std=gnu11 -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
+		-I"$build" -I"$source" -o "$build/fuzz/fz_$name" "$source/tests/fuzz/fz_$name.c" \
+		"$source"/src/base/*.c "$@"
+}
+
+run() { # NAME
+	nice "./fz_$1" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 \
+		-max_len=65536 -print_final_stats=1 "$1" "$source/tests/fuzz/corpus/$1"
+}
+
+build profile "$source/tests/unit/sample_profile.c" "$source"/src/profile/*.c -lzstd
+build query "$source/tests/unit/query_dump.c" "$source"/query/{lex,parse}*.c \
+	"$source"/query/{complete,near,print,vocab}.c
 cd "$build/fuzz"
-exec nice ./fz_profile -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 \
-	-max_len=65536 -print_final_stats=1 profile "$source/tests/fuzz/corpus/profile"
+status=0
+for name in profile query; do
+	run "$name" || status=1
+done
+exit "$status"

@@ -7,6 +7,12 @@ tests_fuzz_replay_profile_SOURCES = tests/fuzz/fz_profile.c \
 tests_fuzz_replay_profile_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_REPLAY
 tests_fuzz_replay_profile_LDADD = src/profile/libprofile.la src/base/libbase.la
 
+check_PROGRAMS += tests/fuzz/replay_query
+tests_fuzz_replay_query_SOURCES = tests/fuzz/fz_query.c \
+	tests/unit/query_dump.c tests/unit/query_dump.h
+tests_fuzz_replay_query_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_REPLAY
+tests_fuzz_replay_query_LDADD = $(neap_libs)
+
 TESTS += tests/fuzz/replay.sh
 EXTRA_DIST += tests/fuzz/replay.sh tests/fuzz/fuzz.sh tests/fuzz/corpus
 

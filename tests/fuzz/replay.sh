@@ -3,10 +3,12 @@
 # shellcheck disable=SC2154  # the variables of tests/local.mk
 set -euo pipefail
 
-corpus=$srcdir_abs/tests/fuzz/corpus/profile
-files=("$corpus"/*)
-if [ ! -e "${files[0]}" ]; then
-	echo "no files in $corpus"
-	exit 1
-fi
-"$builddir_abs/tests/fuzz/replay_profile" "${files[@]}"
+for name in profile query; do
+	corpus=$srcdir_abs/tests/fuzz/corpus/$name
+	files=("$corpus"/*)
+	if [ ! -e "${files[0]}" ]; then
+		echo "no files in $corpus"
+		exit 1
+	fi
+	"$builddir_abs/tests/fuzz/replay_$name" "${files[@]}"
+done

@@ -1,0 +1,104 @@
+/*
+ * Feeds bytes to what neap itself reads of modules: the ELF file with its symbol tables,
+ * build id and debug link, and names that are demangled and compared with wrappers.
+ *
+ * Not the debug information: libdwarf reads that, in a process of its own, because it is
+ * known to crash on some inputs (src/sym/isolate.h).
+ *
+ * With clang: libFuzzer.  Else, or with -DFUZZ_REPLAY: a program that replays files.
+ */
+#include "config.h"
+
+#include "src/base/mem.h"
+#include "src/sym/sym.h"
+#include "src/sym/sym_priv.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
+
+static void must(bool is_true, const char *what)
+{
+	if (!is_true) {
+		fprintf(stderr, "%s\n", what);
+		abort();
+	}
+}
+
+static void look_around(struct sym_module *m, uint64_t va)
+{
+	struct sym_line found[4];
+	for (uint64_t i = 0; i < 64; i++) {
+		size_t count = sym_lookup(m, va + i * 7, found, 4);
+		must(count <= 4, "too many lines");
+		for (size_t k = 0; k < count; k++)
+			must(found[k].linkage && found[k].name && found[k].file,
+			     "a line without names");
+	}
+}
+
+static void try_module(const uint8_t *data, size_t bytes)
+{
+	int fd = memfd_create("fuzz", MFD_CLOEXEC);
+	if (fd < 0 || write(fd, data, bytes) != (ssize_t)bytes)
+		abort();
+	struct sym_request req = {.path = "fuzz", .fd = fd};
+	struct sym_module *m = NULL;
+	struct err e = {0};
+	enum neap_err rc = sym_module_open_symbols(&req, &m, &e);
+	must(rc ? !m && e.text[0] : m != NULL, "result and error do not agree");
+	if (m) {
+		look_around(m, 0);
+		look_around(m, 0x1000);
+		look_around(m, UINT64_MAX - 100);
+	}
+	sym_module_free(m);
+	close(fd);
+}
+
+static void try_name(const uint8_t *data, size_t bytes)
+{
+	char *name = mem_strndup((const char *)data, bytes < 4096 ? bytes : 4096);
+	struct buf text = {0};
+	struct buf path = {0};
+	if (!name)
+		abort();
+	if (sym_demangle(name, &text))
+		sym_is_wrapper(text.data);
+	else
+		must(!text.count_bytes, "text for a name that is not mangled");
+	sym_is_wrapper(name);
+	path_join_clean(&path, "/build", NULL, name);
+	must(path.count_bytes <= strlen(name) + 8, "a path grew");
+	mem_free(name);
+	buf_release(&text);
+	buf_release(&path);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
+{
+	if (bytes >= 4 && !memcmp(data, "\177ELF", 4))
+		try_module(data, bytes);
+	else
+		try_name(data, bytes);
+	return 0;
+}
+
+#if defined(FUZZ_REPLAY) || !defined(__clang__)
+int main(int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++) {
+		FILE *f = fopen(argv[i], "rb");
+		static uint8_t data[1 << 20];
+		must(f != NULL, argv[i]);
+		size_t bytes = fread(data, 1, sizeof data, f);
+		fclose(f);
+		LLVMFuzzerTestOneInput(data, bytes);
+	}
+	return 0;
+}
+#endif
