@@ -122,6 +122,20 @@ void nc_range_switch(struct nc_ctx *t, uint64_t sp)
 	t->range_bytes = slot->end - slot->start;
 }
 
+bool nc_range_has_grown(struct nc_ctx *t, uint64_t sp)
+{
+	uint32_t interval = __atomic_load_n(&nc.header->interval, __ATOMIC_RELAXED);
+	struct nc_range found;
+	if (t->range_looked == interval || !maps_range(t, sp, READ, &found))
+		return false;
+	t->range_looked = interval;
+	bool has_grown = found.end > t->range_start + t->range_bytes;
+	t->range_start = found.start;
+	t->range_bytes = found.end - found.start;
+	t->ranges[(sp >> 16) % NC_RANGES] = found;
+	return has_grown;
+}
+
 bool nc_is_executable(struct nc_ctx *t, uint64_t va)
 {
 	struct nc_range *slot = &t->code_ranges[0];

@@ -148,9 +148,19 @@ static uint32_t recycled_cohort(struct nc_ctx *t)
 	return found;
 }
 
+/* The rest of an ended thread's chunk, if there is one. */
+static void take_spare(struct nc_ctx *t)
+{
+	uint64_t spare = __atomic_exchange_n(&nc.spare_cohorts, 0, __ATOMIC_ACQUIRE);
+	t->cohort_next = (uint32_t)(spare >> 32);
+	t->cohort_end = (uint32_t)spare;
+}
+
 /* `slots` fresh neighbouring cohorts of one dirty group. */
 static uint32_t fresh_cohort(struct nc_ctx *t, uint32_t slots)
 {
+	if (NC_UNLIKELY(t->cohort_end - t->cohort_next < slots))
+		take_spare(t);
 	if (NC_UNLIKELY(t->cohort_end - t->cohort_next < slots)) {
 		uint32_t first = nc_region_take(NC_SEC_COHORTS, NC_DIRTY_COHORTS);
 		if (!first)
@@ -221,69 +231,78 @@ static bool site_is_mixed(uint32_t site)
 	return (nc_node(site)->key & NC_KEY_SIZE_MASK) == NC_SIZE_MIXED;
 }
 
-/* First time this thread meets (path, api, size): enter it in the table. */
-static NC_NOINLINE uint32_t slot_new(struct nc_ctx *t, struct nc_site_slot *slot, uint64_t key,
-				     uint32_t path, enum nc_api api, uint64_t size_bytes)
-{
-	uint32_t site = nc_site(t, path, api, size_bytes);
-	if (!site) {
-		nc_drop(NC_DROP_NODES);
-		return NC_NONE;
-	}
-	/* Slots of a mixed site must not be remembered by size: there are too many. */
-	bool mixed = site_is_mixed(site);
-	uint32_t cohort = cohort_new(t, site, size_bytes, mixed);
-	if (!cohort || !slot)
-		return cohort;
-	*slot = (struct nc_site_slot){.key = key, .site = site, .cohort = cohort};
-	if (++t->slot_used * 2 > 1u << t->slot_lg && !slots_grow(t))
-		slot->key = 0; /* no room to grow: keep one slot free, so that probing ends */
-	return cohort;
-}
-
 NC_INLINE bool is_current(const struct nc_cohort *c, uint32_t site)
 {
 	return c->birth == __atomic_load_n(&nc.header->interval, __ATOMIC_RELAXED) &&
 	       c->site == site;
 }
 
-#define MIXED_SLOT_SIZE 0xffffffffull /* key of the mixed site of a (path, api) */
+#define MIXED_SLOT_SIZE 0xffffffffull /* stands for all sizes of the mixed site of a (path, api) */
 
 NC_INLINE uint64_t slot_key(uint32_t path, enum nc_api api, uint64_t size_bytes)
 {
 	return (uint64_t)path << 36 | (uint64_t)api << 32 | size_bytes;
 }
 
-static NC_NOINLINE uint32_t cohort_large(struct nc_ctx *t, uint32_t path, enum nc_api api,
-					 uint64_t size_bytes);
+/* The slot of a key, or the free one where it belongs. */
+NC_INLINE struct nc_site_slot *slot_find(struct nc_ctx *t, uint64_t key)
+{
+	size_t mask = ((size_t)1 << t->slot_lg) - 1;
+	size_t i = slot_hash(key, t->slot_lg);
+	while (NC_UNLIKELY(t->slots[i].key != key) && t->slots[i].key)
+		i = (i + 1) & mask;
+	return &t->slots[i];
+}
+
+static void slot_fill(struct nc_ctx *t, struct nc_site_slot *slot, uint64_t key, uint32_t site,
+		      uint32_t cohort)
+{
+	*slot = (struct nc_site_slot){.key = key, .site = site, .cohort = cohort};
+	if (++t->slot_used * 2 > 1u << t->slot_lg && !slots_grow(t))
+		slot->key = 0; /* no room to grow: keep one slot free, so that probing ends */
+}
+
+/* The cohort of a slot's site in this interval. */
+NC_INLINE uint32_t slot_cohort(struct nc_ctx *t, struct nc_site_slot *slot, uint64_t size_bytes)
+{
+	if (NC_LIKELY(is_current(nc_cohort(slot->cohort), slot->site)))
+		return slot->cohort;
+	uint32_t fresh = cohort_new(t, slot->site, size_bytes, site_is_mixed(slot->site));
+	if (fresh)
+		slot->cohort = fresh;
+	return fresh;
+}
+
+/* A size that is not in the table: new, of the mixed site, or too large for a key. */
+static NC_NOINLINE uint32_t cohort_uncommon(struct nc_ctx *t, uint32_t path, enum nc_api api,
+					    uint64_t size_bytes)
+{
+	uint32_t site = nc_site(t, path, api, size_bytes);
+	if (!site) {
+		nc_drop(NC_DROP_NODES);
+		return NC_NONE;
+	}
+	bool mixed = site_is_mixed(site);
+	if (!mixed && size_bytes >= MIXED_SLOT_SIZE)
+		return cohort_new(t, site, size_bytes, false);
+	uint64_t key = slot_key(path, api, mixed ? MIXED_SLOT_SIZE : size_bytes);
+	struct nc_site_slot *slot = slot_find(t, key);
+	if (slot->key)
+		return slot_cohort(t, slot, size_bytes);
+	uint32_t cohort = cohort_new(t, site, size_bytes, mixed);
+	if (cohort)
+		slot_fill(t, slot, key, site, cohort);
+	return cohort;
+}
 
 NC_INLINE uint32_t cohort_of(struct nc_ctx *t, uint32_t path, enum nc_api api, uint64_t size_bytes)
 {
-	if (NC_UNLIKELY(size_bytes >= MIXED_SLOT_SIZE))
-		return cohort_large(t, path, api, size_bytes);
-	uint64_t key = slot_key(path, api, size_bytes);
-	size_t mask = ((size_t)1 << t->slot_lg) - 1;
-	for (size_t i = slot_hash(key, t->slot_lg);; i = (i + 1) & mask) {
-		struct nc_site_slot *slot = &t->slots[i];
-		if (NC_LIKELY(slot->key == key)) {
-			if (NC_UNLIKELY(!is_current(nc_cohort(slot->cohort), slot->site))) {
-				uint32_t fresh = cohort_new(t, slot->site, size_bytes,
-							    site_is_mixed(slot->site));
-				if (fresh)
-					slot->cohort = fresh;
-				return fresh;
-			}
-			return slot->cohort;
-		}
-		if (!slot->key)
-			return slot_new(t, slot, key, path, api, size_bytes);
+	if (NC_LIKELY(size_bytes < MIXED_SLOT_SIZE)) {
+		struct nc_site_slot *slot = slot_find(t, slot_key(path, api, size_bytes));
+		if (NC_LIKELY(slot->key))
+			return slot_cohort(t, slot, size_bytes);
 	}
-}
-
-/* Sizes that do not fit a slot's key: rare and large enough to pay for the walk. */
-static uint32_t cohort_large(struct nc_ctx *t, uint32_t path, enum nc_api api, uint64_t size_bytes)
-{
-	return slot_new(t, NULL, 0, path, api, size_bytes);
+	return cohort_uncommon(t, path, api, size_bytes);
 }
 
 /* ---- births ------------------------------------------------------------------------------ */

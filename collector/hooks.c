@@ -87,16 +87,20 @@ void cfree(void *block)
 		nc_real.free(block);
 }
 
+/* C23: the size is a hint for the allocator, which it does not need. */
 void free_sized(void *block, size_t bytes)
 {
+	(void)bytes;
 	if (release(block))
-		nc_real.free_sized(block, rounded(bytes));
+		nc_real.free(block);
 }
 
 void free_aligned_sized(void *block, size_t align_bytes, size_t bytes)
 {
+	(void)align_bytes;
+	(void)bytes;
 	if (release(block))
-		nc_real.free_aligned_sized(block, align_bytes, rounded(bytes));
+		nc_real.free(block);
 }
 
 static void *move_from_pool(void *block, size_t bytes)
@@ -189,8 +193,11 @@ size_t malloc_usable_size(void *block)
 
 int dlclose(void *handle)
 {
+	bool is_on = nc_is_on();
+	if (is_on)
+		nc_modules_unload_begin();
 	int result = nc_real.dlclose(handle);
-	if (nc_is_on())
-		nc_modules_recheck();
+	if (is_on)
+		nc_modules_unload_end();
 	return result;
 }

@@ -10,6 +10,11 @@
  * lie at the same addresses.  Then the old record is closed, its rules are dropped,
  * and every thread forgets its remembered stack.  If the same file comes back to
  * the same place, it gets its old record, and the tree does not grow.
+ *
+ * Between the unmapping inside dlclose and that moment another thread may load and
+ * run a library at the same addresses, even with the same link map.  So while any
+ * dlclose is under way (nc.unloading) no cache is trusted, and a module is known only
+ * if its build id in memory is the recorded one.
  */
 #include "config.h"
 
@@ -61,7 +66,12 @@ void nc_modules_forked(void)
 
 /* ---- what the loaded file says about itself ------------------------------------- */
 
-static void copy_build_id(struct nc_module *m, const uint8_t *note, uint64_t bytes)
+struct build_id {
+	uint8_t data[sizeof(((struct nc_module *)0)->build_id)];
+	uint32_t bytes; /* 0: none */
+};
+
+static void find_note(struct build_id *out, const uint8_t *note, uint64_t bytes)
 {
 	while (bytes >= sizeof(Elf64_Nhdr)) {
 		Elf64_Nhdr head;
@@ -72,9 +82,9 @@ static void copy_build_id(struct nc_module *m, const uint8_t *note, uint64_t byt
 		if (total > bytes)
 			return;
 		if (head.n_type == NT_GNU_BUILD_ID && head.n_namesz == 4 &&
-		    head.n_descsz <= sizeof m->build_id && !memcmp(note + sizeof head, "GNU", 4)) {
-			memcpy(m->build_id, note + sizeof head + name_bytes, head.n_descsz);
-			m->build_id_bytes = head.n_descsz;
+		    head.n_descsz <= sizeof out->data && !memcmp(note + sizeof head, "GNU", 4)) {
+			memcpy(out->data, note + sizeof head + name_bytes, head.n_descsz);
+			out->bytes = head.n_descsz;
 			return;
 		}
 		note += total;
@@ -82,20 +92,19 @@ static void copy_build_id(struct nc_module *m, const uint8_t *note, uint64_t byt
 	}
 }
 
-static void read_build_id(struct nc_module *m)
+static void read_build_id(struct build_id *out, uint64_t start_va, uint64_t end_va, uint64_t bias)
 {
-	const Elf64_Ehdr *elf = (const void *)m->start_va;
-	uint64_t mapped_bytes = m->end_va - m->start_va;
-	if (mapped_bytes < NC_PAGE_BYTES || memcmp(elf->e_ident, ELFMAG, SELFMAG) ||
+	const Elf64_Ehdr *elf = (const void *)start_va;
+	if (end_va - start_va < NC_PAGE_BYTES || memcmp(elf->e_ident, ELFMAG, SELFMAG) ||
 	    elf->e_phoff > NC_PAGE_BYTES ||
 	    elf->e_phoff + (uint64_t)elf->e_phnum * sizeof(Elf64_Phdr) > NC_PAGE_BYTES)
 		return;
-	const Elf64_Phdr *phdr = (const void *)(m->start_va + elf->e_phoff);
-	for (uint32_t i = 0; i < elf->e_phnum && !m->build_id_bytes; i++) {
-		uint64_t va = m->bias + phdr[i].p_vaddr;
-		if (phdr[i].p_type == PT_NOTE && va >= m->start_va && va < m->end_va &&
-		    phdr[i].p_memsz <= m->end_va - va)
-			copy_build_id(m, (const void *)va, phdr[i].p_memsz);
+	const Elf64_Phdr *phdr = (const void *)(start_va + elf->e_phoff);
+	for (uint32_t i = 0; i < elf->e_phnum && !out->bytes; i++) {
+		uint64_t va = bias + phdr[i].p_vaddr;
+		if (phdr[i].p_type == PT_NOTE && va >= start_va && va < end_va &&
+		    phdr[i].p_memsz <= end_va - va)
+			find_note(out, (const void *)va, phdr[i].p_memsz);
 	}
 }
 
@@ -176,12 +185,24 @@ static uint32_t find_earlier(const struct nc_module *m, uint32_t count)
 	return 0;
 }
 
+/* Is what is mapped there the file of this record?  Reads its notes. */
+static bool is_same_build(uint32_t id, const struct dl_find_object *found)
+{
+	const struct nc_module *m = nc_module(id);
+	struct build_id now = {0};
+	read_build_id(&now, (uint64_t)found->dlfo_map_start, (uint64_t)found->dlfo_map_end,
+		      found->dlfo_link_map->l_addr);
+	return now.bytes == m->build_id_bytes && !memcmp(now.data, m->build_id, now.bytes);
+}
+
 static uint32_t find_known(const struct dl_find_object *found)
 {
+	bool is_careful = __atomic_load_n(&nc.unloading, __ATOMIC_ACQUIRE);
 	uint32_t count = __atomic_load_n(&known_count, __ATOMIC_ACQUIRE);
 	for (uint32_t id = 1; id < count; id++)
 		if (known[id].start_va == (uint64_t)found->dlfo_map_start && !known[id].is_gone &&
-		    known[id].link_map == found->dlfo_link_map)
+		    known[id].link_map == found->dlfo_link_map &&
+		    (!is_careful || is_same_build(id, found)))
 			return id;
 	return 0;
 }
@@ -218,7 +239,10 @@ static uint32_t enter(const struct dl_find_object *found)
 	m->bias = found->dlfo_link_map->l_addr;
 	m->first_interval = __atomic_load_n(&nc.header->interval, __ATOMIC_RELAXED);
 	read_path(m, found->dlfo_link_map);
-	read_build_id(m);
+	struct build_id build = {0};
+	read_build_id(&build, m->start_va, m->end_va, m->bias);
+	memcpy(m->build_id, build.data, build.bytes);
+	m->build_id_bytes = build.bytes;
 	read_flags(m);
 	uint32_t earlier = find_earlier(m, count);
 	if (earlier) {
@@ -250,10 +274,14 @@ uint32_t nc_module_at(struct nc_ctx *t, uint64_t va, const void **eh_frame_hdr_o
 	return id;
 }
 
-void nc_modules_recheck(void)
+void nc_modules_unload_begin(void)
 {
-	if (!lock())
-		return;
+	__atomic_fetch_add(&nc.unloading, 1, __ATOMIC_SEQ_CST);
+	__atomic_fetch_add(&nc.unload_count, 1, __ATOMIC_SEQ_CST);
+}
+
+static void close_gone(void)
+{
 	uint32_t count = known_count;
 	for (uint32_t id = 1; id < count; id++) {
 		struct dl_find_object found;
@@ -261,8 +289,18 @@ void nc_modules_recheck(void)
 			continue;
 		if (_dl_find_object((void *)known[id].start_va, &found) != 0 ||
 		    found.dlfo_link_map != known[id].link_map ||
-		    (uint64_t)found.dlfo_map_start != known[id].start_va)
+		    (uint64_t)found.dlfo_map_start != known[id].start_va ||
+		    !is_same_build(id, &found))
 			close_record(id);
 	}
-	unlock();
+}
+
+void nc_modules_unload_end(void)
+{
+	if (lock()) {
+		close_gone();
+		unlock();
+	}
+	__atomic_fetch_sub(&nc.unloading, 1, __ATOMIC_SEQ_CST);
+	__atomic_fetch_add(&nc.unload_count, 1, __ATOMIC_SEQ_CST);
 }

@@ -76,6 +76,8 @@ struct nc_global {
 	struct nc_thread *threads[NC_CHUNKS(NC_THREADS_MAX, NC_THREADS_CHUNK_LG)];
 	struct nc_module *modules[NC_CHUNKS(NC_MODULES_MAX, NC_MODULES_CHUNK_LG)];
 	uint32_t unload_count;   /* bumped when code disappeared; atomic */
+	uint32_t unloading;      /* calls of dlclose under way; atomic */
+	uint64_t spare_cohorts;  /* rest of an ended thread's chunk: next << 32 | end; atomic */
 	uint32_t primary_is_set; /* atomic */
 	uint32_t batching_now;   /* live threads that batch; atomic */
 	uint32_t last_interval;  /* newest birth interval of any cohort; a hint, relaxed */
@@ -196,6 +198,8 @@ struct nc_ctx {
 	struct nc_fresh *fresh;
 	uint32_t root;                     /* fixed node the remembered stack hangs on */
 	uint32_t unload_count;             /* nc.unload_count when it was taken */
+	bool is_careful;                   /* code may be changing under us: trust no cache */
+	uint32_t range_looked;             /* interval in which the range was last looked up anew */
 	uint64_t range_start, range_bytes; /* stack it lies on */
 	struct nc_range ranges[NC_RANGES];
 	struct nc_range code_ranges[NC_CODE_RANGES]; /* executable, but in no module: JIT code */
@@ -292,6 +296,7 @@ struct nc_rule_entry { /* see rules.c */
 };
 extern struct nc_rule_entry *nc_rule_table;
 NC_NOINLINE struct nc_rule nc_rule_add(struct nc_ctx *t, uint64_t pc);
+NC_NOINLINE struct nc_rule nc_rule_make(struct nc_ctx *t, uint64_t pc); /* past the cache */
 
 /* An offset at the low end of a word, sign-extended. */
 NC_INLINE int32_t nc_rule_offset(uint64_t word)
@@ -334,13 +339,16 @@ enum nc_cfi_result nc_cfi_row(struct nc_scratch *s, const void *eh_frame_hdr, ui
 
 /* The stack that holds sp: sets t->range_*; forgets the remembered stack. */
 void nc_range_switch(struct nc_ctx *t, uint64_t sp);
+/* An address beyond the range was met: has the mapping grown?  At most once per interval. */
+bool nc_range_has_grown(struct nc_ctx *t, uint64_t sp);
 /* Is this address executable?  For code that is in no module. */
 bool nc_is_executable(struct nc_ctx *t, uint64_t va);
 
 /* nc_module_at - module of a code address and its .eh_frame_hdr (NULL if it has none); 0 if in none. */
 uint32_t nc_module_at(struct nc_ctx *t, uint64_t va, const void **eh_frame_hdr_out);
-/* After code may have been unloaded. */
-void nc_modules_recheck(void);
+/* Around a call of dlclose, during which other threads may load code at the same addresses. */
+void nc_modules_unload_begin(void);
+void nc_modules_unload_end(void);
 void nc_modules_forked(void);
 
 /* ---- tree and counters ------------------------------------------------------------- */
@@ -400,8 +408,6 @@ struct nc_real {
 	void *(*memalign)(size_t, size_t);
 	void *(*valloc)(size_t);
 	void *(*pvalloc)(size_t);
-	void (*free_sized)(void *, size_t);
-	void (*free_aligned_sized)(void *, size_t, size_t);
 	size_t (*malloc_usable_size)(void *);
 	int (*dlclose)(void *);
 	size_t round_mask; /* 15 if the allocator may place small blocks 8 bytes apart, else 0 */

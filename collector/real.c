@@ -22,8 +22,6 @@ static void boot_free(void *block);
 static int boot_posix_memalign(void **out, size_t align_bytes, size_t bytes);
 static void *boot_memalign(size_t align_bytes, size_t bytes);
 static void *boot_valloc(size_t bytes);
-static void boot_free_sized(void *block, size_t bytes);
-static void boot_free_aligned_sized(void *block, size_t align_bytes, size_t bytes);
 static size_t boot_usable_size(void *block);
 static int boot_dlclose(void *handle);
 
@@ -38,8 +36,6 @@ struct nc_real nc_real = {
 	.memalign = boot_memalign,
 	.valloc = boot_valloc,
 	.pvalloc = boot_valloc,
-	.free_sized = boot_free_sized,
-	.free_aligned_sized = boot_free_aligned_sized,
 	.malloc_usable_size = boot_usable_size,
 	.dlclose = boot_dlclose,
 };
@@ -76,6 +72,10 @@ static void *pool_alloc(size_t align_bytes, size_t bytes)
 	return pool + offset;
 }
 
+/*
+ * Only names that every libc has: a dlsym that fails allocates a message, which would be
+ * counted as the target's, and leaves it for the target's dlerror.
+ */
 static void resolve(void *slot, const char *name)
 {
 	void *found = dlsym(RTLD_NEXT, name);
@@ -108,8 +108,6 @@ void nc_real_resolve(void)
 	resolve(&found.memalign, "memalign");
 	resolve(&found.valloc, "valloc");
 	resolve(&found.pvalloc, "pvalloc");
-	resolve(&found.free_sized, "free_sized");
-	resolve(&found.free_aligned_sized, "free_aligned_sized");
 	resolve(&found.malloc_usable_size, "malloc_usable_size");
 	resolve(&found.dlclose, "dlclose");
 	found.round_mask = round_mask_of((void *)found.malloc);
@@ -175,20 +173,6 @@ static void *boot_memalign(size_t align_bytes, size_t bytes)
 static void *boot_valloc(size_t bytes)
 {
 	return is_resolved() ? nc_real.valloc(bytes) : pool_alloc(NC_PAGE_BYTES, bytes);
-}
-
-/* Also what stays in place where libc has no such function (before C23). */
-static void boot_free_sized(void *block, size_t bytes)
-{
-	(void)bytes;
-	if (!nc_is_boot_block(block) && is_resolved())
-		nc_real.free(block);
-}
-
-static void boot_free_aligned_sized(void *block, size_t align_bytes, size_t bytes)
-{
-	(void)align_bytes;
-	boot_free_sized(block, bytes);
 }
 
 static size_t boot_usable_size(void *block)

@@ -117,7 +117,20 @@ static void rule_of_row(const struct nc_row *row, struct nc_rule *rule)
 		*rule = (struct nc_rule){.step = NC_STEP_COMPLEX, .module = rule->module};
 }
 
-static NC_NOINLINE struct nc_rule rule_make(struct nc_ctx *t, uint64_t pc)
+/*
+ * Code that is returned to but was never called: pc is its first byte.  The trampolines of
+ * signal handlers and of makecontext's functions are such; nothing lies beyond them.
+ */
+static void rule_of_first_byte(struct nc_ctx *t, const void *hdr, uint64_t pc, struct nc_rule *rule)
+{
+	enum nc_cfi_result result = nc_cfi_row(t->scratch, hdr, pc, NULL);
+	if (result == NC_CFI_SIGNAL)
+		rule->step = NC_STEP_SIGNAL;
+	else if (result == NC_CFI_FOUND && t->scratch->row.regs[NC_RIP].kind == NC_RULE_UNDEFINED)
+		rule->step = NC_STEP_END;
+}
+
+struct nc_rule nc_rule_make(struct nc_ctx *t, uint64_t pc)
 {
 	struct nc_rule rule = {.step = NC_STEP_NONE};
 	const void *hdr = NULL;
@@ -135,9 +148,7 @@ static NC_NOINLINE struct nc_rule rule_make(struct nc_ctx *t, uint64_t pc)
 		rule.step = NC_STEP_SIGNAL;
 		break;
 	case NC_CFI_ABSENT:
-		/* A signal trampoline is returned to, not called: pc is its first byte. */
-		if (nc_cfi_row(t->scratch, hdr, pc, NULL) == NC_CFI_SIGNAL)
-			rule.step = NC_STEP_SIGNAL;
+		rule_of_first_byte(t, hdr, pc, &rule);
 		break;
 	}
 	return rule;
@@ -145,7 +156,7 @@ static NC_NOINLINE struct nc_rule rule_make(struct nc_ctx *t, uint64_t pc)
 
 struct nc_rule nc_rule_add(struct nc_ctx *t, uint64_t pc)
 {
-	struct nc_rule rule = rule_make(t, pc);
+	struct nc_rule rule = nc_rule_make(t, pc);
 	uint64_t word1 = ((uint64_t)(uint32_t)rule.cfa_offset & OFFSET_MASK) |
 			 ((uint64_t)(uint32_t)rule.rbp_offset & OFFSET_MASK)
 				 << NC_RULE_OFFSET_BITS |

@@ -32,9 +32,15 @@ enum outcome {
 	NEEDS_FULL
 };
 
-NC_INLINE bool is_readable(const struct nc_ctx *t, uint64_t addr)
+NC_INLINE bool is_in_range(const struct nc_ctx *t, uint64_t addr)
 {
-	return addr - t->range_start < t->range_bytes && !(addr & 7);
+	return NC_LIKELY(addr - t->range_start < t->range_bytes && !(addr & 7));
+}
+
+/* Beyond the range, the mapping is looked up once more before the stack is given up. */
+NC_INLINE bool is_readable(struct nc_ctx *t, uint64_t addr, uint64_t sp)
+{
+	return is_in_range(t, addr) || (nc_range_has_grown(t, sp) && is_in_range(t, addr));
 }
 
 NC_INLINE uint64_t load(uint64_t addr)
@@ -110,13 +116,13 @@ static bool keep_frames(struct nc_ctx *t, struct walk *w, int64_t from, int64_t 
 }
 
 /* The caller's frame pointer, by the rule. */
-NC_INLINE bool step_rbp(const struct nc_ctx *t, struct nc_fresh *f, const struct nc_rule *rule,
+NC_INLINE bool step_rbp(struct nc_ctx *t, struct nc_fresh *f, const struct nc_rule *rule,
 			uint64_t cfa, uint64_t *rbp)
 {
 	if (rule->rbp_at == NC_RBP_SAME)
 		return true;
 	uint64_t addr = (rule->rbp_at == NC_RBP_CFA ? cfa : f->rbp) + (int64_t)rule->rbp_offset;
-	if (NC_UNLIKELY(!is_readable(t, addr)))
+	if (NC_UNLIKELY(!is_readable(t, addr, f->sp)))
 		return false;
 	*rbp = load(addr);
 	check_add(f, addr, *rbp);
@@ -129,7 +135,7 @@ static enum outcome step_guess(struct nc_ctx *t, struct walk *w, struct nc_fresh
 	if (w->rbp == 0)
 		return ENDED;
 	w->root = NC_NODE_TRUNCATED;
-	if (w->rbp < w->sp || !is_readable(t, w->rbp) || !is_readable(t, w->rbp + 8))
+	if (w->rbp < w->sp || !is_readable(t, w->rbp, w->sp) || !is_readable(t, w->rbp + 8, w->sp))
 		return ENDED;
 	uint64_t caller_pc = load(w->rbp + 8), caller_rbp = load(w->rbp);
 	if (!caller_pc || caller_pc > NC_KEY_PC_MASK ||
@@ -148,7 +154,8 @@ static enum outcome step_guess(struct nc_ctx *t, struct walk *w, struct nc_fresh
 /* Add the frame at hand to the fresh ones and move to its caller. */
 NC_INLINE enum outcome step(struct nc_ctx *t, struct walk *w)
 {
-	struct nc_rule rule = nc_rule_get(t, w->pc);
+	struct nc_rule rule =
+		NC_LIKELY(!t->is_careful) ? nc_rule_get(t, w->pc) : nc_rule_make(t, w->pc);
 	if (NC_UNLIKELY(rule.step == NC_STEP_COMPLEX))
 		return NEEDS_FULL;
 	if (NC_UNLIKELY(rule.step == NC_STEP_SIGNAL)) {
@@ -170,13 +177,13 @@ NC_INLINE enum outcome step(struct nc_ctx *t, struct walk *w)
 		return step_guess(t, w, f);
 	uint64_t cfa = (rule.step == NC_STEP_RSP ? w->sp : w->rbp) + (int64_t)rule.cfa_offset;
 	if (NC_UNLIKELY(rule.step == NC_STEP_DEREF)) {
-		if (!is_readable(t, cfa))
+		if (!is_readable(t, cfa, w->sp))
 			goto lost;
 		check_add(f, cfa, load(cfa));
 		cfa = load(cfa);
 	}
 	uint64_t rbp = w->rbp;
-	if (NC_UNLIKELY(cfa <= w->sp || !is_readable(t, cfa - 8)) ||
+	if (NC_UNLIKELY(cfa <= w->sp || !is_readable(t, cfa - 8, w->sp)) ||
 	    !step_rbp(t, f, &rule, cfa, &rbp))
 		goto lost;
 	uint64_t pc = load(cfa - 8);
@@ -247,7 +254,10 @@ static NC_NOINLINE void forget_frames(struct nc_ctx *t, uint64_t sp)
 {
 	if (sp - t->range_start >= t->range_bytes)
 		nc_range_switch(t, sp);
-	t->unload_count = __atomic_load_n(&nc.unload_count, __ATOMIC_ACQUIRE);
+	/* While code is being unloaded, every capture comes here and starts from nothing. */
+	uint32_t count = __atomic_load_n(&nc.unload_count, __ATOMIC_SEQ_CST);
+	t->is_careful = __atomic_load_n(&nc.unloading, __ATOMIC_SEQ_CST);
+	t->unload_count = t->is_careful ? count - 1 : count;
 	t->frame_count = 0;
 }
 
@@ -274,11 +284,11 @@ static NC_NOINLINE uint32_t capture_walk(struct nc_ctx *t, const struct nc_origi
 			return capture_full(t, at);
 		if (NC_UNLIKELY(done == ENDED)) {
 			w.outer = -1;
-			if (w.root == NC_NODE_TRUNCATED)
-				nc_drop(NC_DROP_UNWIND);
 			break;
 		}
 	}
+	if (NC_UNLIKELY(w.root == NC_NODE_TRUNCATED))
+		nc_drop(NC_DROP_UNWIND);
 	if (NC_UNLIKELY(w.outer + 1 + (int64_t)w.fresh_count > NC_MAX_FRAMES))
 		return capture_cut(t, &w);
 	return place(t, &w);

@@ -126,6 +126,10 @@ static void thread_end_mark(struct nc_ctx *t)
 {
 	struct nc_thread *shared = t->shared;
 	nc_flush_live(t);
+	/* What is left of the chunk goes to the next thread that needs one. */
+	if (t->cohort_next < t->cohort_end)
+		__atomic_store_n(&nc.spare_cohorts, (uint64_t)t->cohort_next << 32 | t->cohort_end,
+				 __ATOMIC_RELEASE);
 	if (!t->is_primary)
 		__atomic_fetch_sub(&nc.batching_now, 1, __ATOMIC_RELAXED);
 	shared->end_interval = __atomic_load_n(&nc.header->interval, __ATOMIC_RELAXED);
