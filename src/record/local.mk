@@ -22,6 +22,7 @@ src_record_librecord_la_SOURCES = \
 	src/record/scan.c \
 	src/record/sort.c \
 	src/record/spawn.c \
+	src/record/steady.c \
 	src/record/threads.c \
 	src/record/tree.c
 src_record_librecord_la_LIBADD = -lpthread

@@ -647,7 +647,8 @@ enum neap_err record_run(const struct record_options *options, const struct reco
 	char *program = NULL, *collector = NULL;
 	*out = (struct record_result){.exit_status = 2};
 	r.options = &r.defaults;
-	if (!r.defaults.interval_ns)
+	r.is_adaptive = !r.defaults.interval_ns;
+	if (r.is_adaptive)
 		r.defaults.interval_ns = RECORD_INTERVAL_NS;
 	pthread_mutex_init(&r.speaker.lock, NULL);
 	module_files_init(&r.module_files);

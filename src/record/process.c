@@ -207,6 +207,7 @@ enum neap_err process_new(struct recorder *r, struct newcomer *n, struct process
 	p->region.fd = -1;
 	p->interval = 1;
 	p->interval_ns = r->options->interval_ns;
+	p->is_adaptive = r->is_adaptive;
 	pthread_mutex_init(&p->lock, NULL);
 	scanner_init(&p->scanner);
 	tree_init(&p->tree);
@@ -303,8 +304,10 @@ void process_snapshot(struct process *p, uint64_t now, bool is_last)
 	if (!is_last && !p->is_starved)
 		recycle_run(p);
 	break_if_starved(p);
-	if (p->snapshot_count != before)
+	if (p->snapshot_count != before) {
 		slow_down(p);
+		steady_mark(p, now);
+	}
 	uint64_t cost = own_cpu_ns() - start;
 	p->cost_ns = p->cost_ns ? (p->cost_ns * 7 + cost) / 8 : cost;
 }
@@ -335,6 +338,19 @@ static uint64_t wait_ns(const struct process *p)
 	return p->interval_ns > least ? p->interval_ns : least;
 }
 
+/* The time for a snapshot has come, and something happened. */
+static void snapshot_or_wait(struct process *p, uint64_t now)
+{
+	uint64_t wait = p->interval_ns;
+	if (!steady_holds(p, now)) {
+		process_snapshot(p, now, false);
+		wait = wait_ns(p);
+	}
+	p->next_snapshot_ns += wait;
+	if (p->next_snapshot_ns <= now)
+		p->next_snapshot_ns = now + wait;
+}
+
 uint64_t process_tick(struct process *p, uint64_t now)
 {
 	struct nc_header *h = p->region.header;
@@ -342,15 +358,10 @@ uint64_t process_tick(struct process *p, uint64_t now)
 	pthread_mutex_lock(&p->lock);
 	bool is_idle = false;
 	if (now >= p->next_snapshot_ns && !p->is_broken) {
-		if (scan_has_news(p)) {
-			process_snapshot(p, now, false);
-			uint64_t wait = wait_ns(p);
-			p->next_snapshot_ns += wait;
-			if (p->next_snapshot_ns <= now)
-				p->next_snapshot_ns = now + wait;
-		} else {
+		if (scan_has_news(p))
+			snapshot_or_wait(p, now);
+		else
 			is_idle = true;
-		}
 	}
 	flush(p, now);
 	uint64_t wanted = wait_ns(p) / 2 > p->interval_ns ? wait_ns(p) / 2 : p->interval_ns;

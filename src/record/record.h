@@ -19,11 +19,12 @@
 #define RECORD_INTERVAL_MAX_NS UINT64_C(3600000000000)
 
 struct record_options {
-	char *const *argv;             /* program and arguments, NULL-terminated */
-	const char *tool;              /* "neap 0.1.0", written into the file */
-	const char *output;            /* pattern with %p %n %h %t %%; NULL = PROG.PID.neap */
-	const char *collector;         /* path of libneap-collector.so; NULL = find it */
-	uint64_t interval_ns;          /* first snapshot interval; 0 = RECORD_INTERVAL_NS */
+	char *const *argv;     /* program and arguments, NULL-terminated */
+	const char *tool;      /* "neap 0.1.0", written into the file */
+	const char *output;    /* pattern with %p %n %h %t %%; NULL = PROG.PID.neap */
+	const char *collector; /* path of libneap-collector.so; NULL = find it */
+	/* First snapshot interval.  0 = RECORD_INTERVAL_NS, longer in steady stretches (steady.c). */
+	uint64_t interval_ns;
 	bool has_no_children;          /* record the first process only */
 	bool wants_wait_all;           /* until the last process has ended, not the first */
 	bool wants_overwrite;          /* replace an existing file instead of numbering */

@@ -286,6 +286,18 @@ void scan_snapshot(struct process *p, struct profile_snapshot *head, bool is_las
 /* After the last snapshot: what was live at the peak, and live at the end. */
 void peak_write(struct process *p, uint64_t now);
 
+/* ---- steady stretches: steady.c ---------------------------------------------------------------------------------- */
+
+struct steady {            /* what a process looked like at its last snapshot */
+	uint64_t since_ns; /* 0: there was none */
+	uint32_t node_count, thread_count;
+	int64_t live_bytes, peak_bytes;
+};
+struct process;
+/* steady_mark - after a snapshot.  steady_holds - may the interval go on although its time has come? */
+void steady_mark(struct process *p, uint64_t now);
+bool steady_holds(const struct process *p, uint64_t now);
+
 /* ---- processes: process.c ------------------------------------------------------------------------------------------ */
 
 struct recorder;
@@ -311,11 +323,13 @@ struct process {
 	bool is_starved; /* memory ran out in this process: turned into is_broken */
 	uint64_t base_ns;
 	uint64_t interval_ns; /* current */
+	bool is_adaptive;     /* nobody asked for an interval */
 	uint64_t next_snapshot_ns, flushed_ns, refreshed_ns, last_busy_ns, last_cpu_ns;
 	uint64_t cost_ns;  /* processor time of a snapshot, smoothed */
 	uint32_t interval; /* number of the current one: id of the next snapshot */
 	uint32_t snapshot_count, flushed_count;
 
+	struct steady steady;
 	struct scanner scanner;
 	struct tree tree;
 	struct modules modules;
@@ -436,6 +450,7 @@ enum neap_err meeting_collector(struct meeting *m, const char *collector, const 
 struct recorder {
 	const struct record_options *options;
 	struct record_options defaults; /* options with what was left out filled in */
+	bool is_adaptive;               /* nobody asked for an interval */
 	struct speaker speaker;
 	struct namer namer;
 	struct meeting meeting;
