@@ -186,8 +186,8 @@ bool isolate_run(const struct isolated *job, struct buf *result)
 		receive(job, done, fd, &received);
 		kill(pid, SIGKILL); /* it has ended, or it never will */
 		close(fd);
-		while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-			continue;
+		while (waitpid(pid, NULL, 0) < 0 && errno == EINTR) {
+		}
 		has_result = take_result(&received, result);
 		buf_release(&received);
 	}

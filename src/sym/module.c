@@ -125,13 +125,15 @@ enum neap_err sym_module_load_debuginfo(struct sym_module *m, struct err *e)
 
 enum neap_err sym_module_open(const struct sym_request *req, struct sym_module **out, struct err *e)
 {
-	enum neap_err rc = sym_module_open_symbols(req, out, e);
-	if (!rc)
-		rc = sym_module_load_debuginfo(*out, e);
+	struct sym_module *m;
+	enum neap_err rc = sym_module_open_symbols(req, &m, e);
+	if (m)
+		rc = sym_module_load_debuginfo(m, e);
 	if (rc) {
-		sym_module_free(*out);
-		*out = NULL;
+		sym_module_free(m);
+		m = NULL;
 	}
+	*out = m;
 	return rc;
 }
 
