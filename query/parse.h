@@ -20,7 +20,7 @@ struct query_error {
 
 /*
  * query_parse - parse a script: lets and queries separated by ; or newlines.
- *   name   for messages: "query", or a file name
+ * Names of lets are resolved here; instants, files and names of the profile are not.
  * The text must stay until the script is freed.
  * Limits: LIMIT_QUERY_BYTES of text, LIMIT_QUERY_DEPTH of nesting, LIMIT_QUERY_ITEMS of any list.
  */
@@ -32,7 +32,10 @@ void query_script_free(struct ast_script *s);
 void query_error_print(const struct query_error *error, const char *name, const char *text,
 		       size_t bytes, struct buf *out);
 
-/* query_canonical - the query in its canonical spelling; parsing it again yields the same tree. */
+/*
+ * query_canonical - the query in its canonical spelling; parsing it again yields the same tree.
+ * The lets that it uses stand before it.  out->has_failed if memory runs out.
+ */
 void query_canonical(const struct ast_query *q, struct buf *out);
 
 /*
@@ -48,7 +51,10 @@ struct query_names {
 enum neap_err query_complete(const char *text, size_t bytes, const struct query_names *names,
 			     struct buf *out, struct err *e);
 
-/* query_near - the nearest of some words within 2 edits, or NULL; for "did you mean". */
+/*
+ * query_near - the nearest of some words within 2 edits (1 for words up to 3 bytes), or NULL; for
+ * "did you mean".  Case of ASCII letters does not matter.  Cost: linear in the words.
+ */
 const char *query_near(const char *word, size_t bytes, const char *const *words, size_t count);
 
 #endif

@@ -35,7 +35,7 @@ struct want {
 	const char
 		*meaning; /* for completion; NULL: it stands for a class and cannot be completed */
 };
-#define WANT_MOST 160
+#define WANT_MOST 320 /* twice what any place wants */
 
 struct parser {
 	struct lexer lexer;

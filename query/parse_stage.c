@@ -158,7 +158,11 @@ static bool parse_min(struct parser *p, struct ast_stage *s)
 		       : q.unit == UNIT_NONE  ? VALUE_INT
 					      : VALUE_SIZE;
 	s->has_quantity = true;
-	return parse_quantity(p, type, &s->quantity);
+	if (!parse_quantity(p, type, &s->quantity))
+		return false;
+	parser_forget(p);
+	return s->quantity.value >= 0 ||
+	       parser_fail_at(p, s->quantity.span, "the smallest share cannot be negative");
 }
 
 static bool parse_stage_step(struct parser *p, struct ast_stage *s)

@@ -280,6 +280,15 @@ static const struct query_mistake {
 			     " --> query:1:16\n"
 			     " | live | by size:0\n"
 			     " |                ^\n"},
+	{"live | min -1%", "error: the smallest share cannot be negative\n"
+			   " --> query:1:12\n"
+			   " | live | min -1%\n"
+			   " |            ^~~\n"},
+	{"live | min 3s", "error: '3s' is a duration, where something else is meant\n"
+			  " --> query:1:12\n"
+			  " | live | min 3s\n"
+			  " |            ^~\n"
+			  " = expected: a percentage such as 1%, a size such as 64K\n"},
 	{"live $x", "error: '$x' is not defined before it is used\n"
 		    " --> query:1:6\n"
 		    " | live $x\n"
