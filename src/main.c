@@ -15,9 +15,7 @@
 
 /* In the order of their use. */
 static const struct cmd *const commands[] = {
-	&cmd_record,
-	&cmd_report,
-	&cmd_info,
+	&cmd_record, &cmd_report, &cmd_query, &cmd_diff, &cmd_info,
 };
 #define COMMAND_COUNT (sizeof commands / sizeof commands[0])
 

@@ -24,6 +24,8 @@ struct cmd {
 
 extern const struct cmd cmd_record;
 extern const struct cmd cmd_report;
+extern const struct cmd cmd_query;
+extern const struct cmd cmd_diff;
 extern const struct cmd cmd_info;
 
 /* cmd_help - print the usage text to stdout; returns CMD_OK. */

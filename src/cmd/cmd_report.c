@@ -4,85 +4,22 @@
 #include "src/base/mem.h"
 #include "src/cmd/cmd.h"
 #include "src/cmd/find.h"
+#include "src/cmd/screen.h"
 #include "src/report/report.h"
 #include "src/sym/sym.h"
 
-#include <errno.h>
 #include <getopt.h>
-#include <langinfo.h>
-#include <locale.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #define STATUS_UNREADABLE 3 /* the file can't be read */
-#define WIDTH_ELSEWHERE   100u
-#define WIDTH_AUTO_MAX    200u
-#define WIDTH_AUTO_MIN    80u
 #define TOP_DEFAULT       10u
 #define TOP_MAX           1000000u
-
-enum colour_when {
-	COLOUR_AUTO,
-	COLOUR_ALWAYS,
-	COLOUR_NEVER
-};
 
 struct request {
 	struct report_options options;
 	enum colour_when colour;
 	const char *path; /* NULL: the newest here */
 };
-
-/* A whole number in low .. high, all of the text; 0 if it is none (low is at least 1). */
-static size_t parse_count(const char *text, size_t low, size_t high)
-{
-	char *end;
-	errno = 0;
-	if (*text < '0' || *text > '9')
-		return 0;
-	unsigned long long n = strtoull(text, &end, 10);
-	return errno || *end || n < low || n > high ? 0 : (size_t)n;
-}
-
-/* What the user set, else the terminal's, within sensible bounds. */
-static size_t find_width(void)
-{
-	const char *columns = getenv("COLUMNS");
-	struct winsize size;
-	size_t width = columns ? parse_count(columns, 1, REPORT_WIDTH_MAX_COLS) : 0;
-	if (!width && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &size))
-		width = size.ws_col;
-	if (!width)
-		return WIDTH_ELSEWHERE;
-	if (width < WIDTH_AUTO_MIN)
-		return WIDTH_AUTO_MIN;
-	return width > WIDTH_AUTO_MAX ? WIDTH_AUTO_MAX : width;
-}
-
-static bool wants_colour(enum colour_when when)
-{
-	if (when != COLOUR_AUTO)
-		return when == COLOUR_ALWAYS;
-	const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
-	if (no_color && *no_color)
-		return false;
-	return isatty(STDOUT_FILENO) && term && strcmp(term, "dumb") != 0;
-}
-
-static bool parse_colour(const char *text, enum colour_when *out)
-{
-	static const char *const words[] = {"auto", "always", "never"};
-	for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
-		if (!strcmp(text, words[i])) {
-			*out = (enum colour_when)i;
-			return true;
-		}
-	}
-	return false;
-}
 
 enum option_id {
 	OPT_FULL = 256,
@@ -115,7 +52,7 @@ static int take_option(int option, const char *value, struct request *r)
 		r->options.has_full_stacks = true;
 		return CMD_OK;
 	case OPT_COLOUR:
-		if (!parse_colour(value ? value : "always", &r->colour))
+		if (!screen_parse_colour(value ? value : "always", &r->colour))
 			return cmd_bad_usage(&cmd_report,
 					     "--color is auto, always or never, not '%s'", value);
 		return CMD_OK;
@@ -188,10 +125,9 @@ static int run(int argc, char **argv)
 	if (status || is_done)
 		return status;
 	if (!r.options.width_cols)
-		r.options.width_cols = find_width();
-	r.options.has_colour = wants_colour(r.colour);
-	setlocale(LC_CTYPE, "");
-	r.options.is_utf8 = !strcmp(nl_langinfo(CODESET), "UTF-8");
+		r.options.width_cols = screen_width();
+	r.options.has_colour = screen_has_colour(r.colour);
+	r.options.is_utf8 = screen_is_utf8();
 	struct err e = {0};
 	enum neap_err code = report(&r, &e);
 	if (code) {

@@ -24,7 +24,8 @@ static void write_view(struct out *x)
 	const struct query_result *r = x->r;
 	write_heading(x);
 	if (!r->row_count && r->view != VIEW_SUM) {
-		text_put(&x->text, STYLE_PLAIN, "  nothing matches");
+		text_put(&x->text, STYLE_PLAIN,
+			 r->is_signed ? "  no difference" : "  nothing matches");
 		text_newline(&x->text);
 		return;
 	}

@@ -6,7 +6,8 @@
  *   markdown   a table for people
  *   tsv, csv, json, jsonl, folded   for programs: numbers as they are, never rounded
  *
- * Everything written is valid UTF-8 without control characters, whatever the profile holds.
+ * Everything written is valid UTF-8, and no name of a profile reaches a terminal as a command:
+ * control characters become U+FFFD, in JSON they are escaped.
  * Renders into a buffer; prints nothing.
  */
 #ifndef NEAP_REPORT_OUT_H

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define STACK_NAME_COLS 32u /* of a frame where a whole stack is one cell */
+
 const struct result_cell *out_cell(const struct out *x, size_t row, size_t column)
 {
 	return &x->r->cells[row * x->r->column_count + column];
@@ -173,7 +175,9 @@ static const char *shown_stack(struct out *x, const struct result_row *row, size
 	buf_clear(b);
 	for (uint32_t i = row->frame_count; i-- > 0;) {
 		struct graph_frame f = graph_entry(x->r->graph, row->frames[i]);
-		buf_puts(b, name_frame(&x->names, &f, width_cols));
+		buf_puts(b,
+			 name_frame(&x->names, &f,
+				    width_cols < STACK_NAME_COLS ? width_cols : STACK_NAME_COLS));
 		if (i)
 			buf_printf(b, " %s ", text_glyph(&x->text, GLYPH_CALLER));
 		if (b->count_bytes > 16 * width_cols)
@@ -189,7 +193,7 @@ const char *out_shown_text(struct out *x, size_t row, size_t column, size_t widt
 	const struct result_row *r = &x->r->rows[row];
 	if (!cell->text && is_stack(c) && r->frame_count && x->r->graph)
 		return shown_stack(x, r, width_cols);
-	if (cell->is_unknown || !cell->text)
+	if (cell->is_unknown || !cell->text || !*cell->text)
 		return "[unknown]";
 	if (!strcmp(c->word, "func") || !strcmp(c->word, "class"))
 		return name_function(&x->names, cell->text, width_cols);

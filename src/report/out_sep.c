@@ -165,7 +165,7 @@ static void put_markdown_key(struct out *x, size_t row, size_t column, bool is_f
 	if (is_first && is_tree(x))
 		buf_repeat(b, "&nbsp;&nbsp;", r->depth < 40 ? r->depth : 40);
 	const char *text = out_text(x, row, column);
-	put_code(b, text ? text : "[unknown]");
+	put_code(b, text && *text ? text : "[unknown]");
 }
 
 static void put_markdown_row(struct out *x, size_t row)

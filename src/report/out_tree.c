@@ -10,7 +10,7 @@
  *     4 M   10.0 %  `- report
  *
  * A row that is alone below its parent stays in the parent's column, without a guide of its
- * own, so that only forks cost width.
+ * own, so that only forks cost width.  Several roots are forks of nothing.
  */
 #include "config.h"
 
@@ -44,26 +44,22 @@ static uint32_t parent_of(const struct tree *t, size_t row)
 static void find_forks(struct tree *t)
 {
 	size_t count = t->x->r->row_count;
+	uint32_t root_count = 0;
 	for (size_t row = count; row-- > 0;) {
 		uint32_t parent = parent_of(t, row);
-		if (parent == UINT32_MAX)
-			continue;
-		if (t->level[parent]) { /* a child was seen already */
-			t->flags[row] |= HAS_MORE | IS_FORK;
-			t->level[parent]++;
-		} else {
-			t->level[parent] = 1;
-		}
+		uint32_t *children = parent == UINT32_MAX ? &root_count : &t->level[parent];
+		if ((*children)++)
+			t->flags[row] |= HAS_MORE;
 	}
 	for (size_t row = 0; row < count; row++) {
 		uint32_t parent = parent_of(t, row);
-		if (parent != UINT32_MAX && t->level[parent] > 1)
+		if ((parent == UINT32_MAX ? root_count : t->level[parent]) > 1)
 			t->flags[row] |= IS_FORK;
 	}
 	for (size_t row = 0; row < count; row++) {
 		uint32_t parent = parent_of(t, row);
-		bool is_fork = t->flags[row] & IS_FORK;
-		t->level[row] = parent == UINT32_MAX ? 0 : t->level[parent] + is_fork;
+		uint32_t above = parent == UINT32_MAX ? 0 : t->level[parent];
+		t->level[row] = above + ((t->flags[row] & IS_FORK) != 0);
 	}
 }
 

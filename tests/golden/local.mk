@@ -11,3 +11,7 @@ tests_golden_make_profiles_SOURCES = \
 	tests/unit/build_profile.c \
 	tests/unit/build_profile.h
 tests_golden_make_profiles_LDADD = $(neap_libs)
+
+# The query language: results, plans, errors.
+golden_tests += tests/golden/query.sh
+EXTRA_DIST += tests/golden/query

@@ -29,7 +29,7 @@ options_of_fish() {
 	} | sort -u
 }
 
-for verb in record report info; do
+for verb in record report query diff info; do
 	want=$(options_of_help "$verb")
 	if [ "$(grep -c . <<<"$want")" -lt 2 ]; then
 		echo "neap $verb --help: names no options"

@@ -120,3 +120,8 @@ unit_tests += tests/unit/t_query_complete
 tests_unit_t_query_complete_SOURCES = tests/unit/t_query_complete.c tests/unit/query_examples.h
 tests_unit_t_query_complete_CPPFLAGS = $(unit_cppflags)
 tests_unit_t_query_complete_LDADD = $(unit_ldadd)
+
+unit_tests += tests/unit/t_report_out
+tests_unit_t_report_out_SOURCES = tests/unit/t_report_out.c $(build_profile)
+tests_unit_t_report_out_CPPFLAGS = $(unit_cppflags)
+tests_unit_t_report_out_LDADD = $(unit_ldadd)

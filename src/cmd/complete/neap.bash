@@ -6,9 +6,30 @@ _neap_options() {
 	case $1 in
 	record) echo "--output --interval --children --wait-all --quiet --force --help" ;;
 	report) echo "--top --full-stacks --color --width --help" ;;
+	query) echo "--file --explain --strict --fields --formats --populations --complete --color --width --help" ;;
+	diff) echo "--explain --strict --color --width --help" ;;
 	info) echo "--json --dump --check --help" ;;
 	*) echo "--help --version" ;;
 	esac
+}
+
+# What may follow the beginning of a quoted query, from neap itself: whole words with what is typed
+# before them, because the quotes make one word of it all.
+_neap_query() {
+	local quote=${1:0:1} text=${1:1} bytes word rest i files=()
+	for ((i = 2; i < COMP_CWORD; i++)); do
+		case ${COMP_WORDS[i]} in
+		-*) ;;
+		*.neap) files+=("${COMP_WORDS[i]}") ;;
+		esac
+	done
+	compopt +o filenames 2>/dev/null
+	while IFS=$'\t' read -r bytes word rest; do
+		case $quote$word in
+		\'*\'* | \"*\"*) continue ;;
+		esac
+		COMPREPLY+=("$quote${text:0:$((${#text} - bytes))}$word")
+	done < <(neap query --complete "$text" "${files[@]}" 2>/dev/null)
 }
 
 # After `record [OPTIONS]` or `--` everything belongs to the program: 0 if the word is one of its.
@@ -36,7 +57,7 @@ _neap() {
 	local _neap_program_at=0
 	COMPREPLY=()
 	if [ "$COMP_CWORD" = 1 ]; then
-		mapfile -t COMPREPLY < <(compgen -W "record report info help --help --version" -- "$cur")
+		mapfile -t COMPREPLY < <(compgen -W "record report query diff info help --help --version" -- "$cur")
 		return
 	fi
 	if [ "$verb" = record ] && _neap_is_in_program; then
@@ -58,16 +79,17 @@ _neap() {
 		mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur")
 		return
 		;;
-	--interval | --top | --width | -n) return ;;
-	-o | --output)
+	--interval | --top | --width | -n | --complete) return ;;
+	-o | --output | -f | --file)
 		mapfile -t COMPREPLY < <(compgen -f -- "$cur")
 		return
 		;;
 	esac
 	case $verb,$cur in
+	query,[\'\"]* | diff,[\'\"]*) _neap_query "$cur" ;;
 	*,-*) mapfile -t COMPREPLY < <(compgen -W "$(_neap_options "$verb")" -- "$cur") ;;
 	record,*) mapfile -t COMPREPLY < <(compgen -c -- "$cur" | sort -u) ;;
-	help,*) mapfile -t COMPREPLY < <(compgen -W "record report info" -- "$cur") ;;
+	help,*) mapfile -t COMPREPLY < <(compgen -W "record report query diff info" -- "$cur") ;;
 	*) mapfile -t COMPREPLY < <(compgen -f -X '!*.neap' -- "$cur" && compgen -d -S / -- "$cur") ;;
 	esac
 }

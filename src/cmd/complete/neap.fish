@@ -9,9 +9,20 @@ function __neap_verb_is
     test (count $words) -gt 1; and contains -- $words[2] $argv
 end
 
+# Inside a query: what neap says may follow, behind what is typed already.
+function __neap_query_words
+    set -l text (commandline -ct | string trim -l -c '\'"')
+    neap query --complete "$text" 2>/dev/null | while read -l -d \t bytes word meaning
+        set -l kept (math (string length -- "$text") - $bytes)
+        printf '%s%s\t%s\n' (string sub -l $kept -- "$text") $word $meaning
+    end
+end
+
 complete -c neap -f
 complete -c neap -n __neap_needs_verb -a record -d 'run a program and record its heap'
 complete -c neap -n __neap_needs_verb -a report -d 'show where a profile\'s memory went'
+complete -c neap -n __neap_needs_verb -a query -d 'ask a profile a question'
+complete -c neap -n __neap_needs_verb -a diff -d 'compare two profiles'
 complete -c neap -n __neap_needs_verb -a info -d 'show what a profile holds'
 complete -c neap -n __neap_needs_verb -a help -d 'explain a command'
 complete -c neap -n __neap_needs_verb -l version -d 'print the version'
@@ -29,10 +40,21 @@ complete -c neap -n '__neap_verb_is report' -s n -l top -x -d 'rows of each tabl
 complete -c neap -n '__neap_verb_is report' -l full-stacks -d 'show whole call paths'
 complete -c neap -n '__neap_verb_is report' -l color -x -a 'auto always never' -d 'use colour'
 complete -c neap -n '__neap_verb_is report' -l width -x -d 'columns of a line'
-complete -c neap -n '__neap_verb_is report info' -k -a '(__fish_complete_suffix .neap)'
+complete -c neap -n '__neap_verb_is query' -s f -l file -r -F -d 'queries from a file'
+complete -c neap -n '__neap_verb_is query diff' -l explain -d 'show the plan'
+complete -c neap -n '__neap_verb_is query diff' -l strict -d 'names that match nothing are errors'
+complete -c neap -n '__neap_verb_is query' -l fields -d 'list fields, keys and columns'
+complete -c neap -n '__neap_verb_is query' -l formats -d 'list output formats'
+complete -c neap -n '__neap_verb_is query' -l populations -d 'list populations'
+complete -c neap -n '__neap_verb_is query' -l complete -x -d 'what may follow this text'
+complete -c neap -n '__neap_verb_is query diff' -l color -x -a 'auto always never' -d 'use colour'
+complete -c neap -n '__neap_verb_is query diff' -l width -x -d 'columns of a line'
+complete -c neap -n '__neap_verb_is query diff' -a '(__neap_query_words)'
+
+complete -c neap -n '__neap_verb_is report query diff info' -k -a '(__fish_complete_suffix .neap)'
 
 complete -c neap -n '__neap_verb_is info' -l json -d 'for programs'
 complete -c neap -n '__neap_verb_is info' -l dump -d 'every block of the file'
 complete -c neap -n '__neap_verb_is info' -l check -d 'compare the counters with each other'
 
-complete -c neap -n '__neap_verb_is help' -a 'record report info'
+complete -c neap -n '__neap_verb_is help' -a 'record report query diff info'

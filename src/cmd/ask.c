@@ -1,0 +1,314 @@
+/* One session per run; statements in order. */
+#include "config.h"
+
+#include "src/cmd/ask.h"
+
+#include "query/query.h"
+#include "src/base/fmt.h"
+#include "src/base/mem.h"
+#include "src/cmd/cmd.h"
+#include "src/cmd/find.h"
+#include "src/cmd/save.h"
+#include "src/report/out.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define FILE_WIDTH_COLS 100u
+
+struct asking {
+	const struct ask *ask;
+	const char *name, *text;
+	size_t bytes;
+	struct ast_script *script;
+	struct query_session *session;
+	char *newest;            /* taken because no file was named */
+	const char *only_newest; /* the same, as a list of files */
+	const char *const *files;
+	size_t file_count, result_count;
+};
+
+/* ---- messages ---------------------------------------------------------------------- */
+
+static int status_of(enum neap_err code)
+{
+	switch (code) {
+	case NEAP_OK:
+		return CMD_OK;
+	case ERR_NOMEM:
+		return CMD_FAILED;
+	case ERR_IO:
+	case ERR_FORMAT:
+		return ASK_UNREADABLE;
+	default:
+		return CMD_USAGE;
+	}
+}
+
+static int fail_query(const struct asking *a, const struct query_error *error)
+{
+	struct buf text = {0};
+	query_error_print(error, a->name, a->text, a->bytes, &text);
+	if (text.has_failed || !text.count_bytes)
+		fprintf(stderr, "neap: %s\n", error->text);
+	else
+		fwrite(text.data, 1, text.count_bytes, stderr);
+	buf_release(&text);
+	return status_of(error->code);
+}
+
+static int fail_file(const struct err *e)
+{
+	fprintf(stderr, "neap: %s\n", e->text);
+	return e->code == ERR_NOMEM ? CMD_FAILED : ASK_UNREADABLE;
+}
+
+/* Notes may hold names from a profile: nothing in them reaches the terminal as a command. */
+static void say(const char *kind, const char *text)
+{
+	char safe[1024];
+	fmt_safe(safe, sizeof safe, text, strlen(text), screen_is_utf8());
+	fprintf(stderr, "neap: %s%s\n", kind, safe);
+}
+
+/* ---- files --------------------------------------------------------------------------- */
+
+static bool needs_default_file(const struct ast_script *s)
+{
+	for (size_t i = 0; i < s->statement_count; i++) {
+		const struct ast_query *q = &s->statements[i].query;
+		bool has_unnamed =
+			q->head == HEAD_REFINE || !q->a.has_file || (q->has_b && !q->b.has_file);
+		if (!s->statements[i].is_let && has_unnamed)
+			return true;
+	}
+	return false;
+}
+
+static int choose_files(struct asking *a, bool is_quiet)
+{
+	struct err e = {0};
+	a->files = a->ask->files;
+	a->file_count = a->ask->file_count;
+	if (a->file_count || (a->script && !needs_default_file(a->script)))
+		return CMD_OK;
+	if (newest_profile(".", &a->newest, &e))
+		return is_quiet ? ASK_UNREADABLE : fail_file(&e);
+	a->only_newest = a->newest;
+	a->files = &a->only_newest;
+	a->file_count = 1;
+	if (!is_quiet)
+		say("newest profile here: ", a->newest);
+	return CMD_OK;
+}
+
+static int open_session(struct asking *a, bool is_quiet)
+{
+	const struct query_options options = {.is_strict = a->ask->is_strict,
+					      .cursor_ns = UINT64_MAX};
+	struct err e = {0};
+	int status = choose_files(a, is_quiet);
+	if (status)
+		return status;
+	enum neap_err code = query_session_new(&options, &a->session, &e);
+	for (size_t i = 0; !code && i < a->file_count; i++)
+		code = query_session_open(a->session, a->files[i], &e);
+	if (!code)
+		return CMD_OK;
+	return is_quiet ? ASK_UNREADABLE : fail_file(&e);
+}
+
+static void asking_release(struct asking *a)
+{
+	query_session_free(a->session);
+	query_script_free(a->script);
+	mem_free(a->newest);
+}
+
+/* ---- results --------------------------------------------------------------------------- */
+
+static int write_result(struct asking *a, const struct query_result *r)
+{
+	const struct ask *ask = a->ask;
+	size_t width = ask->width_cols ? ask->width_cols : screen_width();
+	const struct out_options o = {
+		.width_cols = r->to_file && !ask->width_cols ? FILE_WIDTH_COLS : width,
+		.has_colour = !r->to_file && screen_has_colour(ask->colour),
+		.is_utf8 = screen_is_utf8(),
+		.files = a->files,
+		.file_count = a->file_count,
+	};
+	bool is_for_people = r->format == FORMAT_TABLE || r->format == FORMAT_MARKDOWN;
+	struct buf out = {0};
+	struct err e = {0};
+	enum neap_err code = NEAP_OK;
+	if (!r->to_file && is_for_people && a->result_count++)
+		buf_putc(&out, '\n');
+	code = out_write(r, &o, &out, &e);
+	if (!code && r->to_file)
+		code = save_file(r->to_file, out.count_bytes ? out.data : "", out.count_bytes, &e);
+	else if (!code && out.count_bytes)
+		fwrite(out.data, 1, out.count_bytes, stdout);
+	buf_release(&out);
+	return code ? cmd_fail(&e) : CMD_OK;
+}
+
+static int judge(const struct asking *a, const struct query_result *r)
+{
+	if (r->has_assertion && !r->assertion_holds) {
+		struct buf totals = {0};
+		out_totals(r, &totals);
+		say("assertion failed: ", r->assertion_text ? r->assertion_text : "");
+		if (totals.count_bytes && !totals.has_failed)
+			say("it is: ", totals.data);
+		buf_release(&totals);
+		return ASK_ASSERTION_FAILED;
+	}
+	if (r->is_incomplete && a->ask->is_strict) {
+		say("", "the profile is incomplete, as the notes say; without --strict that is "
+			"status 0");
+		return ASK_INCOMPLETE;
+	}
+	return CMD_OK;
+}
+
+static int run_statement(struct asking *a, size_t i)
+{
+	struct query_result *r = NULL;
+	struct query_error error = {0};
+	if (query_run(a->session, a->script, i, &r, &error))
+		return fail_query(a, &error);
+	for (size_t k = 0; k < r->note_count; k++)
+		say("note: ", r->notes[k]);
+	int status = write_result(a, r);
+	if (!status) {
+		fflush(stdout);
+		status = judge(a, r);
+	}
+	query_result_free(r);
+	return status;
+}
+
+static int explain_statement(struct asking *a, size_t i)
+{
+	struct buf out = {0};
+	struct query_error error = {0};
+	int status = CMD_OK;
+	if (query_explain(a->session, a->script, i, &out, &error))
+		status = fail_query(a, &error);
+	else if (out.count_bytes)
+		fwrite(out.data, 1, out.count_bytes, stdout);
+	buf_release(&out);
+	return status;
+}
+
+static int run_statements(struct asking *a)
+{
+	int worst = CMD_OK;
+	for (size_t i = 0; i < a->script->statement_count; i++) {
+		if (a->script->statements[i].is_let)
+			continue;
+		int status = a->ask->is_explaining ? explain_statement(a, i) : run_statement(a, i);
+		if (status == CMD_USAGE || status == ASK_UNREADABLE)
+			return status;
+		if (status && worst != ASK_ASSERTION_FAILED)
+			worst = status;
+	}
+	return worst;
+}
+
+static bool has_query(const struct ast_script *s)
+{
+	for (size_t i = 0; i < s->statement_count; i++) {
+		if (!s->statements[i].is_let)
+			return true;
+	}
+	return false;
+}
+
+int ask_run(const struct ask *ask, const char *name, const char *text, size_t bytes)
+{
+	struct asking a = {.ask = ask, .name = name, .text = text, .bytes = bytes};
+	struct query_error error = {0};
+	int status = CMD_OK;
+	if (query_parse(text, bytes, &a.script, &error))
+		status = fail_query(&a, &error);
+	else if (!has_query(a.script)) {
+		fprintf(stderr,
+			"neap: there is no query in '%s'; for example: "
+			"live | by func | top 20\n",
+			name);
+		status = CMD_USAGE;
+	}
+	if (!status)
+		status = open_session(&a, false);
+	if (!status)
+		status = run_statements(&a);
+	asking_release(&a);
+	return cmd_finish(status);
+}
+
+/* ---- completion --------------------------------------------------------------------------- */
+
+struct naming {
+	struct asking *a;
+	const char *prefix;
+	size_t prefix_bytes;
+	void (*emit)(void *emit_arg, const char *name);
+	void *emit_arg;
+};
+
+static void emit_rows(const struct naming *n, const struct query_result *r)
+{
+	for (size_t row = 0; row < r->row_count; row++) {
+		for (size_t c = 0; c < r->column_count; c++) {
+			const char *text = r->cells[row * r->column_count + c].text;
+			if (r->columns[c].is_key && text &&
+			    !strncmp(text, n->prefix, n->prefix_bytes))
+				n->emit(n->emit_arg, text);
+		}
+	}
+}
+
+/* Names are found by a query, the heaviest first. */
+static void list_names(void *arg, enum ast_field field, const char *prefix, size_t bytes,
+		       void (*emit)(void *emit_arg, const char *name), void *emit_arg)
+{
+	static const char *const queries[FIELD_COUNT] = {
+		[FIELD_FUNC] = "allocated | by func | sort total desc",
+		[FIELD_FILE] = "allocated | by file | sort total desc",
+		[FIELD_MODULE] = "allocated | by module | sort total desc",
+		[FIELD_THREAD] = "allocated | by thread | sort total desc",
+		[FIELD_API] = "allocated | by api | sort total desc",
+	};
+	struct naming n = {arg, prefix, bytes, emit, emit_arg};
+	struct ast_script *script = NULL;
+	struct query_result *r = NULL;
+	struct query_error error;
+	const char *query = field < FIELD_COUNT ? queries[field] : NULL;
+	if (!query || !n.a->session)
+		return;
+	if (!query_parse(query, strlen(query), &script, &error) &&
+	    !query_run(n.a->session, script, 0, &r, &error))
+		emit_rows(&n, r);
+	query_result_free(r);
+	query_script_free(script);
+}
+
+int ask_complete(const struct ask *ask, const char *text)
+{
+	struct asking a = {.ask = ask};
+	struct query_names names = {.list = list_names, .arg = &a};
+	struct buf out = {0};
+	struct err e = {0};
+	if (open_session(&a, true)) { /* then without names */
+		query_session_free(a.session);
+		a.session = NULL;
+	}
+	enum neap_err code = query_complete(text, strlen(text), &names, &out, &e);
+	if (!code && out.count_bytes)
+		fwrite(out.data, 1, out.count_bytes, stdout);
+	buf_release(&out);
+	asking_release(&a);
+	return code ? cmd_fail(&e) : cmd_finish(CMD_OK);
+}

@@ -1,0 +1,38 @@
+/*
+ * Asking profiles: a script is parsed, its queries run one after the other, results go to
+ * stdout or to their files, everything else to stderr.
+ */
+#ifndef NEAP_CMD_ASK_H
+#define NEAP_CMD_ASK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "src/cmd/screen.h"
+
+enum ask_status { /* besides CMD_OK and CMD_USAGE */
+	ASK_ASSERTION_FAILED = 1,
+	ASK_UNREADABLE = 3,
+	ASK_INCOMPLETE = 4,
+};
+
+struct ask {
+	const char *const *files; /* none: the newest profile here, if a query needs one */
+	size_t file_count;
+	bool is_strict;
+	bool is_explaining; /* the plans, not the results */
+	enum colour_when colour;
+	size_t width_cols; /* 0: the terminal's */
+};
+
+/*
+ * ask_run - returns the exit status.  The first query that is wrong ends it; after a failed
+ * assertion the rest still runs.
+ *   name  of the text, for messages
+ */
+int ask_run(const struct ask *a, const char *name, const char *text, size_t bytes);
+
+/* ask_complete - what may follow the text, one a line, with names from the profile if there is one. */
+int ask_complete(const struct ask *a, const char *text);
+
+#endif

@@ -1,0 +1,150 @@
+/* neap diff: what is different between two profiles. */
+#include "config.h"
+
+#include "src/base/buf.h"
+#include "src/base/mem.h"
+#include "src/cmd/ask.h"
+#include "src/cmd/cmd.h"
+#include "src/report/report.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+
+enum option_id {
+	OPT_EXPLAIN = 256,
+	OPT_STRICT,
+	OPT_COLOUR,
+	OPT_WIDTH
+};
+
+static const struct option long_options[] = {
+	{"explain", no_argument, NULL, OPT_EXPLAIN},
+	{"strict", no_argument, NULL, OPT_STRICT},
+	{"color", optional_argument, NULL, OPT_COLOUR},
+	{"colour", optional_argument, NULL, OPT_COLOUR},
+	{"width", required_argument, NULL, OPT_WIDTH},
+	{"help", no_argument, NULL, 'h'},
+	{NULL, 0, NULL, 0},
+};
+
+/* One option; CMD_OK to go on. */
+static int take_option(int option, const char *value, struct ask *ask)
+{
+	switch (option) {
+	case OPT_EXPLAIN:
+		ask->is_explaining = true;
+		return CMD_OK;
+	case OPT_STRICT:
+		ask->is_strict = true;
+		return CMD_OK;
+	case OPT_COLOUR:
+		if (screen_parse_colour(value ? value : "always", &ask->colour))
+			return CMD_OK;
+		return cmd_bad_usage(&cmd_diff, "--color is auto, always or never, not '%s'",
+				     value);
+	default:
+		ask->width_cols = parse_count(value, REPORT_WIDTH_MIN_COLS, REPORT_WIDTH_MAX_COLS);
+		if (ask->width_cols)
+			return CMD_OK;
+		return cmd_bad_usage(&cmd_diff, "--width needs a number from %u to %u, not '%s'",
+				     REPORT_WIDTH_MIN_COLS, REPORT_WIDTH_MAX_COLS, value);
+	}
+}
+
+static int parse(int argc, char **argv, struct ask *ask, bool *is_done)
+{
+	int option;
+	opterr = 0;
+	while ((option = getopt_long(argc, argv, ":h", long_options, NULL)) != -1) {
+		if (option == 'h') {
+			*is_done = true;
+			return cmd_help(&cmd_diff);
+		}
+		if (option == ':')
+			return cmd_bad_usage(&cmd_diff, "'%s' needs a value", argv[optind - 1]);
+		if (option == '?')
+			return cmd_bad_usage(&cmd_diff, "unknown option '%s'", argv[optind - 1]);
+		int status = take_option(option, optarg, ask);
+		if (status)
+			return status;
+	}
+	if (argc - optind < 2)
+		return cmd_bad_usage(&cmd_diff,
+				     "two profiles are needed: the old one, the new one");
+	if (argc - optind > 3)
+		return cmd_bad_usage(&cmd_diff, "'%s' is too much; is the query in quotes?",
+				     argv[optind + 3]);
+	return CMD_OK;
+}
+
+static bool starts_with_word(const char *text, const char *word)
+{
+	size_t bytes = strlen(word);
+	return !strncmp(text, word, bytes) && (!text[bytes] || strchr(" \t\n", text[bytes]));
+}
+
+/* A population alone, or only stages: the rest is understood. */
+static void complete_query(const char *query, struct buf *out)
+{
+	const char *start = query + strspn(query, " \t\n");
+	if (*start == '|')
+		buf_printf(out, "diff leaked %s", start);
+	else if (starts_with_word(start, "diff") || starts_with_word(start, "let"))
+		buf_puts(out, start);
+	else
+		buf_printf(out, "diff %s", start);
+}
+
+static int run(int argc, char **argv)
+{
+	struct ask ask = {.file_count = 2};
+	bool is_done = false;
+	int status = parse(argc, argv, &ask, &is_done);
+	if (status || is_done)
+		return status;
+	struct buf text = {0};
+	ask.files = (const char *const *)(argv + optind);
+	if (argc - optind == 3)
+		complete_query(argv[optind + 2], &text);
+	else
+		buf_puts(&text, "diff peak | by func | top 20\n"
+				"diff leaked | by func | top 20\n");
+	if (text.has_failed) {
+		struct err e;
+		err_nomem(&e, "the query");
+		status = cmd_fail(&e);
+	} else {
+		status = ask_run(&ask, "query", text.data, text.count_bytes);
+	}
+	buf_release(&text);
+	return status;
+}
+
+static const char usage[] =
+	"Usage: neap diff [OPTION]... OLD NEW ['QUERY']\n"
+	"\n"
+	"Show what grew and what shrank from one profile to another: NEW minus OLD, by\n"
+	"function, at the peak and in what leaked.  QUERY asks for something else; `diff`\n"
+	"in front of it may be left out:\n"
+	"\n"
+	"  neap diff old.neap new.neap\n"
+	"  neap diff old.neap new.neap 'allocated | by file,line | top 10'\n"
+	"  neap diff old.neap new.neap 'peak | by module | as json'\n"
+	"\n"
+	"      --explain      the plan, with rows and bytes after each step\n"
+	"      --strict       names that match nothing are errors; an incomplete profile ends\n"
+	"                     with status 4\n"
+	"      --color=WHEN   auto (default), always or never\n"
+	"      --width=COLS   columns of a line (default: the terminal's, 100 elsewhere)\n"
+	"  -h, --help         this text\n"
+	"\n"
+	"Exit status: 0 done, 1 an assertion failed, 2 the query or the usage is wrong,\n"
+	"3 a file can't be read, 4 a profile is incomplete (under --strict).\n";
+
+const struct cmd cmd_diff = {
+	.name = "diff",
+	.summary = "compare two profiles",
+	.usage = usage,
+	.run = run,
+};

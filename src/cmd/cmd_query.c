@@ -1,0 +1,247 @@
+/* neap query: ask a profile. */
+#include "config.h"
+
+#include "src/base/buf.h"
+#include "src/base/limits.h"
+#include "src/cmd/ask.h"
+#include "src/cmd/cmd.h"
+#include "src/cmd/vocabulary.h"
+#include "src/report/report.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define FILES_MOST 2
+
+enum option_id {
+	OPT_EXPLAIN = 256,
+	OPT_STRICT,
+	OPT_FIELDS,
+	OPT_FORMATS,
+	OPT_POPULATIONS,
+	OPT_COMPLETE,
+	OPT_COLOUR,
+	OPT_WIDTH
+};
+
+struct request {
+	struct ask ask;
+	const char *script;   /* -f */
+	const char *complete; /* --complete */
+	bool is_done;
+};
+
+static const struct option long_options[] = {
+	{"file", required_argument, NULL, 'f'},
+	{"explain", no_argument, NULL, OPT_EXPLAIN},
+	{"strict", no_argument, NULL, OPT_STRICT},
+	{"fields", no_argument, NULL, OPT_FIELDS},
+	{"formats", no_argument, NULL, OPT_FORMATS},
+	{"populations", no_argument, NULL, OPT_POPULATIONS},
+	{"complete", required_argument, NULL, OPT_COMPLETE},
+	{"color", optional_argument, NULL, OPT_COLOUR},
+	{"colour", optional_argument, NULL, OPT_COLOUR},
+	{"width", required_argument, NULL, OPT_WIDTH},
+	{"help", no_argument, NULL, 'h'},
+	{NULL, 0, NULL, 0},
+};
+
+static int take_width(const char *value, struct request *r)
+{
+	r->ask.width_cols = parse_count(value, REPORT_WIDTH_MIN_COLS, REPORT_WIDTH_MAX_COLS);
+	if (r->ask.width_cols)
+		return CMD_OK;
+	return cmd_bad_usage(&cmd_query, "--width needs a number from %u to %u, not '%s'",
+			     REPORT_WIDTH_MIN_COLS, REPORT_WIDTH_MAX_COLS, value);
+}
+
+/* One option; CMD_OK to go on. */
+static int take_option(int option, const char *value, struct request *r)
+{
+	switch (option) {
+	case 'f':
+		r->script = value;
+		return CMD_OK;
+	case OPT_EXPLAIN:
+		r->ask.is_explaining = true;
+		return CMD_OK;
+	case OPT_STRICT:
+		r->ask.is_strict = true;
+		return CMD_OK;
+	case OPT_COMPLETE:
+		r->complete = value;
+		return CMD_OK;
+	case OPT_COLOUR:
+		if (screen_parse_colour(value ? value : "always", &r->ask.colour))
+			return CMD_OK;
+		return cmd_bad_usage(&cmd_query, "--color is auto, always or never, not '%s'",
+				     value);
+	case OPT_WIDTH:
+		return take_width(value, r);
+	default:
+		break;
+	}
+	r->is_done = true;
+	if (option == 'h')
+		return cmd_help(&cmd_query);
+	if (option == OPT_FIELDS)
+		vocabulary_fields();
+	else if (option == OPT_FORMATS)
+		vocabulary_formats();
+	else
+		vocabulary_populations();
+	return cmd_finish(CMD_OK);
+}
+
+static int parse(int argc, char **argv, struct request *r)
+{
+	int option;
+	opterr = 0;
+	while ((option = getopt_long(argc, argv, ":f:h", long_options, NULL)) != -1) {
+		if (option == ':')
+			return cmd_bad_usage(&cmd_query, "'%s' needs a value", argv[optind - 1]);
+		if (option == '?')
+			return cmd_bad_usage(&cmd_query, "unknown option '%s'", argv[optind - 1]);
+		int status = take_option(option, optarg, r);
+		if (status || r->is_done)
+			return status;
+	}
+	return CMD_OK;
+}
+
+/* ---- which argument is what ------------------------------------------------------------ */
+
+/* An existing file with a name that no query is. */
+static bool is_file(const char *arg)
+{
+	struct stat st;
+	return strpbrk(arg, "./") && !strpbrk(arg, "| \t\n") && !stat(arg, &st) &&
+	       !S_ISDIR(st.st_mode);
+}
+
+static int check_arguments(int count, char **args)
+{
+	if (!count)
+		return cmd_bad_usage(&cmd_query, "no query; for example: neap query '%s'",
+				     "live | by func | top 20");
+	const char *query = args[count - 1];
+	if (is_file(query) && count > 1 && !is_file(args[0]))
+		return cmd_bad_usage(&cmd_query, "the query comes last: neap query %s '%s'", query,
+				     args[0]);
+	if (is_file(query))
+		return cmd_bad_usage(&cmd_query,
+				     "'%s' is a file, and there is no query; for example: "
+				     "neap query %s 'live | by func | top 20'",
+				     query, query);
+	return CMD_OK;
+}
+
+static int check_files(int count, char **args)
+{
+	if (count <= FILES_MOST)
+		return CMD_OK;
+	return cmd_bad_usage(&cmd_query,
+			     "two files at most, but '%s' is a third; is the query in quotes?",
+			     args[FILES_MOST]);
+}
+
+/* ---- scripts ------------------------------------------------------------------------------ */
+
+static enum neap_err read_stream(FILE *in, const char *name, struct buf *out, struct err *e)
+{
+	char part[4096];
+	size_t got;
+	while ((got = fread(part, 1, sizeof part, in))) {
+		buf_put(out, part, got);
+		if (out->count_bytes > LIMIT_QUERY_BYTES)
+			return err_set(e, ERR_USAGE, "'%s' is longer than 64 KiB: no query", name);
+	}
+	if (ferror(in))
+		return err_sys(e, errno, "read", name);
+	return out->has_failed ? err_nomem(e, "the query") : NEAP_OK;
+}
+
+static int run_stream(const struct request *r, const char *name)
+{
+	struct err e = {0};
+	struct buf text = {0};
+	bool is_stdin = !strcmp(name, "-");
+	FILE *in = is_stdin ? stdin : fopen(name, "re");
+	enum neap_err code = in ? read_stream(in, is_stdin ? "stdin" : name, &text, &e)
+				: err_sys(&e, errno, "read", name);
+	if (in && !is_stdin)
+		fclose(in);
+	int status = code == ERR_IO ? (cmd_fail(&e), ASK_UNREADABLE) : code ? cmd_fail(&e) : CMD_OK;
+	if (!status)
+		status = ask_run(&r->ask, is_stdin ? "stdin" : name,
+				 text.count_bytes ? text.data : "", text.count_bytes);
+	buf_release(&text);
+	return status;
+}
+
+static int run(int argc, char **argv)
+{
+	struct request r = {.script = NULL};
+	int status = parse(argc, argv, &r);
+	if (status || r.is_done)
+		return status;
+	int count = argc - optind;
+	char **args = argv + optind;
+	bool has_query = !r.script && !r.complete;
+	if (has_query)
+		status = check_arguments(count, args);
+	if (!status)
+		status = check_files(count - has_query, args);
+	if (status)
+		return status;
+	r.ask.files = (const char *const *)args;
+	r.ask.file_count = (size_t)(count - has_query);
+	if (r.complete)
+		return ask_complete(&r.ask, r.complete);
+	if (r.script)
+		return run_stream(&r, r.script);
+	const char *query = args[count - 1];
+	if (!strcmp(query, "-"))
+		return run_stream(&r, query);
+	return ask_run(&r.ask, "query", query, strlen(query));
+}
+
+static const char usage[] =
+	"Usage: neap query [OPTION]... [FILE [NEW]] 'QUERY'\n"
+	"       neap query [OPTION]... [FILE [NEW]] -f SCRIPT\n"
+	"\n"
+	"Ask a profile: a population of memory blocks, conditions, and stages between bars.\n"
+	"\n"
+	"  neap query 'peak | by func | top 20'        who holds the memory at the peak\n"
+	"  neap query 'leaked module=libjson.so | tree'\n"
+	"  neap query server.neap 'growth in 10s..end | by file,line | top 10'\n"
+	"  neap query old.neap new.neap 'diff leaked | by func'\n"
+	"  neap query 'peak | assert total < 512MiB \"too much memory\"'\n"
+	"\n"
+	"Without FILE the newest *.neap of this directory is meant.  The query comes last;\n"
+	"`-` reads it from stdin.  neap-query(7) explains the language.\n"
+	"\n"
+	"  -f, --file=SCRIPT     queries from a file (- is stdin), separated by ; or newlines\n"
+	"      --explain         the plan, with rows and bytes after each step\n"
+	"      --strict          names that match nothing are errors; an incomplete profile\n"
+	"                        ends with status 4\n"
+	"      --fields          list fields, keys, columns and quantifiers\n"
+	"      --formats         list output formats\n"
+	"      --populations     list populations\n"
+	"      --complete=TEXT   what may follow this beginning of a query\n"
+	"      --color=WHEN      auto (default), always or never\n"
+	"      --width=COLS      columns of a line (default: the terminal's, 100 elsewhere)\n"
+	"  -h, --help            this text\n"
+	"\n"
+	"Exit status: 0 done, 1 an assertion failed, 2 the query or the usage is wrong,\n"
+	"3 a file can't be read, 4 the profile is incomplete (under --strict).\n";
+
+const struct cmd cmd_query = {
+	.name = "query",
+	.summary = "ask a profile a question",
+	.usage = usage,
+	.run = run,
+};
