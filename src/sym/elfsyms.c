@@ -30,7 +30,7 @@ enum {
 	RANK_FUNC = 32
 };
 
-static bool is_mangled(const char *name)
+bool elf_is_mangled(const char *name)
 {
 	return !strncmp(name, "_Z", 2) || !strncmp(name, "_R", 2) || !strncmp(name, "_D", 2);
 }
@@ -47,7 +47,7 @@ static uint32_t symbol_rank(const Elf64_Sym *s, const char *name, uint16_t versi
 	const char *at = memchr(name, '@', strnlen(name, LIMIT_COMPARED_BYTES));
 	if (!(version & 0x8000) && (!at || at[1] == '@'))
 		rank |= RANK_DEFAULT;
-	if (name[0] != '_' || is_mangled(name))
+	if (name[0] != '_' || elf_is_mangled(name))
 		rank |= RANK_PLAIN;
 	if (bind == STB_GLOBAL || bind == STB_GNU_UNIQUE)
 		rank |= 2 + RANK_GLOBAL;

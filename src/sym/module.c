@@ -197,16 +197,20 @@ static bool is_part_of(const char *symbol, const char *name)
 	return !strncmp(symbol, name, bytes) && symbol[bytes] == '.';
 }
 
-/* NULL: the function has no name anywhere. */
+/*
+ * NULL: the function has no name anywhere.  A linkage name that is not mangled is a C
+ * library's private alias, such as __GI___libc_malloc: there its other names are better.
+ */
 static const char *linkage_of(struct sym_module *m, const struct debuginfo_frame *f, uint64_t va,
 			      bool is_inlined)
 {
-	if (f->linkage || is_inlined)
-		return f->linkage ? f->linkage : f->name;
-	const struct elf_symbol *s = elf_symbols_find(&m->symbols, va);
+	if (f->linkage && elf_is_mangled(f->linkage))
+		return f->linkage;
+	const char *name = f->name ? f->name : f->linkage;
+	const struct elf_symbol *s = is_inlined ? NULL : elf_symbols_find(&m->symbols, va);
 	const char *symbol = s ? symbol_name(m, s) : NULL;
-	if (!symbol || (f->name && is_part_of(symbol, f->name)))
-		return f->name;
+	if (!symbol || (name && is_part_of(symbol, name)))
+		return name;
 	return symbol;
 }
 

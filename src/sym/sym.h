@@ -50,8 +50,9 @@ struct sym_line {
  *
  *   va         address in the ELF file's own terms, already return address - 1
  *   lines_out  at most cap entries
- * Returns the number of entries; 0 = nothing known.  The physical function's name comes
- * from the linkage name of DWARF if it has one, else from .symtab/.dynsym.
+ * Returns the number of entries; 0 = nothing known.  If they are too many, the innermost
+ * and the physical function stay.  The physical function's name is the mangled one of DWARF
+ * if it has one, else from .symtab/.dynsym, else DWARF's plain name.
  * Cost: reading a compilation unit once, then O(log n) per address.  Sort addresses first.
  * Broken DWARF costs the names of its unit only, never an error.
  */

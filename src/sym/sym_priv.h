@@ -83,6 +83,8 @@ void elf_symbols_seal(struct elf_symbols *t);
 /* elf_symbols_find - the innermost function that holds va; NULL if none does. */
 const struct elf_symbol *elf_symbols_find(const struct elf_symbols *t, uint64_t va);
 void elf_symbols_release(struct elf_symbols *t);
+/* elf_is_mangled - does the name begin as one of C++, Rust or D? */
+bool elf_is_mangled(const char *name);
 
 /* ---- debugfile.c ---------------------------------------------------------------- */
 

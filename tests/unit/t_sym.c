@@ -587,3 +587,15 @@ Test(sym, keeps_the_innermost_and_the_outermost_when_there_is_little_room)
 	cr_expect(deep_count > 10, "%zu", deep_count);
 	sym_module_free(m);
 }
+
+Test(sym, shows_the_public_name_of_a_function_with_private_aliases)
+{
+	write_file("al.c",
+		   "int get(int n) __asm__(\"__PRIVATE_get\");\n"
+		   "int get(int n) { return n * 3; }\n"
+		   "extern __typeof(get) shown __attribute__((alias(\"__PRIVATE_get\")));\n");
+	shell("gcc -O1 -g -shared -fPIC al.c -o prog");
+	struct sym_module *m = open_module("prog", NULL);
+	cr_expect_str_eq(name_at(m, "prog", "__PRIVATE_get", 1), "shown");
+	sym_module_free(m);
+}
