@@ -6,6 +6,7 @@
 #include "src/cmd/find.h"
 #include "src/cmd/screen.h"
 #include "src/report/report.h"
+#include "src/report/suspects.h"
 #include "src/sym/sym.h"
 
 #include <getopt.h>
@@ -18,11 +19,13 @@
 struct request {
 	struct report_options options;
 	enum colour_when colour;
+	bool wants_suspects;
 	const char *path; /* NULL: the newest here */
 };
 
 enum option_id {
 	OPT_FULL = 256,
+	OPT_SUSPECTS,
 	OPT_COLOUR,
 	OPT_WIDTH
 };
@@ -30,6 +33,7 @@ enum option_id {
 static const struct option long_options[] = {
 	{"top", required_argument, NULL, 'n'},
 	{"full-stacks", no_argument, NULL, OPT_FULL},
+	{"suspects", no_argument, NULL, OPT_SUSPECTS},
 	{"color", optional_argument, NULL, OPT_COLOUR},
 	{"colour", optional_argument, NULL, OPT_COLOUR},
 	{"width", required_argument, NULL, OPT_WIDTH},
@@ -50,6 +54,9 @@ static int take_option(int option, const char *value, struct request *r)
 		return CMD_OK;
 	case OPT_FULL:
 		r->options.has_full_stacks = true;
+		return CMD_OK;
+	case OPT_SUSPECTS:
+		r->wants_suspects = true;
 		return CMD_OK;
 	case OPT_COLOUR:
 		if (!screen_parse_colour(value ? value : "always", &r->colour))
@@ -107,7 +114,8 @@ static enum neap_err report(const struct request *r, struct err *e)
 	if (!code)
 		code = graph_build(profile, &options, &graph, e);
 	if (!code)
-		code = report_write(graph, &r->options, &out, e);
+		code = (r->wants_suspects ? suspects_write : report_write)(graph, &r->options, &out,
+									   e);
 	if (!code)
 		fwrite(out.data, 1, out.count_bytes, stdout);
 	buf_release(&out);
@@ -132,7 +140,7 @@ static int run(int argc, char **argv)
 	enum neap_err code = report(&r, &e);
 	if (code) {
 		status = cmd_fail(&e);
-		return code == ERR_NOMEM ? status : STATUS_UNREADABLE;
+		return code == ERR_NOMEM || code == ERR_UNSUPPORTED ? status : STATUS_UNREADABLE;
 	}
 	return cmd_finish(CMD_OK);
 }
@@ -146,11 +154,12 @@ static const char usage[] =
 	"\n"
 	"  -n, --top=N         rows of each table (default 10)\n"
 	"      --full-stacks   every frame of each call path, with whole names and modules\n"
+	"      --suspects      only the places that kept growing, with the evidence\n"
 	"      --color=WHEN    auto (default), always or never\n"
 	"      --width=COLS    columns of a line (default: the terminal's, 100 elsewhere)\n"
 	"  -h, --help          this text\n"
 	"\n"
-	"Exit status: 0 done, 2 wrong usage, 3 the file can't be read.\n";
+	"Exit status: 0 done, 1 too short for suspects, 2 wrong usage, 3 the file can't be read.\n";
 
 const struct cmd cmd_report = {
 	.name = "report",

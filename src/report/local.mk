@@ -31,5 +31,8 @@ src_report_libreport_la_SOURCES = \
 	src/report/section.h \
 	src/report/stack.c \
 	src/report/stack.h \
+	src/report/suspects.c \
+	src/report/suspects.h \
+	src/report/suspects_text.c \
 	src/report/text.c \
 	src/report/text.h

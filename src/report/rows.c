@@ -109,12 +109,18 @@ static void gather(const struct row_maker *m, struct row *by_group)
 enum neap_err rows_build(struct row_maker *m, enum graph_pop pop, enum row_key key,
 			 size_t top_count, struct rows *out, struct err *e)
 {
+	return rows_build_in(m, pop, graph_whole_run(m->g), key, top_count, out, e);
+}
+
+enum neap_err rows_build_in(struct row_maker *m, enum graph_pop pop, struct graph_window window,
+			    enum row_key key, size_t top_count, struct rows *out, struct err *e)
+{
 	*out = (struct rows){0};
 	size_t group_count = graph_group_count(m->places);
 	struct row *rows = mem_zarray(group_count, sizeof *rows);
 	if (!rows)
 		return err_nomem(e, "the report");
-	graph_pop_cohorts(m->g, pop, graph_whole_run(m->g), m->cohorts);
+	graph_pop_cohorts(m->g, pop, window, m->cohorts);
 	graph_sum_nodes(m->g, m->cohorts, m->self);
 	graph_sum_leaves(m->g, m->self, m->leaves);
 	gather(m, rows);

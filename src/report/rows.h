@@ -53,6 +53,9 @@ void row_maker_release(struct row_maker *m);
  */
 enum neap_err rows_build(struct row_maker *m, enum graph_pop pop, enum row_key key,
 			 size_t top_count, struct rows *out, struct err *e);
+/* rows_build_in - the same in a window, or for `live` at its end. */
+enum neap_err rows_build_in(struct row_maker *m, enum graph_pop pop, struct graph_window window,
+			    enum row_key key, size_t top_count, struct rows *out, struct err *e);
 
 /* row_value - the number that a key sorts by. */
 int64_t row_value(struct graph_sum sum, enum row_key key);

@@ -22,16 +22,17 @@
 #define GAP_COLS   2u
 
 const struct section report_sections[] = {
-	{POP_PEAK, ROW_BYTES, "AT THE PEAK: who held the memory",
+	{POP_PEAK, ROW_BYTES, "AT THE PEAK: who held the memory", "peak | by func,line",
 	 "nothing was allocated, so there is no peak"},
-	{POP_LEAKED, ROW_BYTES, "LEAKED: still allocated at the end", "nothing leaked"},
+	{POP_LEAKED, ROW_BYTES, "LEAKED: still allocated at the end", "leaked | by func,line",
+	 "nothing leaked"},
 	{POP_ALLOCATED, ROW_BYTES, "ALLOCATED MOST BYTES: over the whole run, freed or not",
-	 "nothing was allocated"},
+	 "allocated | by func,line", "nothing was allocated"},
 	{POP_ALLOCATED, ROW_BLOCKS, "ALLOCATED MOST OFTEN: over the whole run, freed or not",
-	 "nothing was allocated"},
+	 "allocated | by func,line,api", "nothing was allocated"},
 	{POP_TEMPORARY, ROW_BLOCKS,
 	 "TEMPORARY: freed before the same thread allocated anything else",
-	 "no allocation was temporary"},
+	 "temporary | by func,line,api", "no allocation was temporary"},
 };
 const size_t report_section_count = sizeof report_sections / sizeof report_sections[0];
 
@@ -139,6 +140,9 @@ enum neap_err section_write(struct text *t, struct shortener *nm, struct graph *
 {
 	struct layout l = make_layout(section, rows);
 	text_put(t, STYLE_HEADING, section->title);
+	text_newline(t);
+	text_printf(t, STYLE_DIM, "  query: %s | top %zu%s", section->query, options->top_count,
+		    section->key == ROW_BLOCKS ? " by count" : "");
 	text_newline(t);
 	if (!rows->count) {
 		text_printf(t, STYLE_PLAIN, "  %s", section->empty);

@@ -11,6 +11,7 @@ struct section {
 	enum graph_pop pop;
 	enum row_key key; /* sorts, and is what the share is of */
 	const char *title;
+	const char *query; /* the same rows in the query language, before `top` */
 	const char *empty; /* the one line of an empty population */
 };
 

@@ -33,6 +33,11 @@ for profile in empty forked nonames; do
 	golden_case "$profile" report C $profile.neap
 done
 
+# What kept growing.
+golden_case suspects report $utf8 --width=100 --suspects json.neap
+golden_case suspects-top report C --suspects --top=1 json.neap
+golden_case suspects-short report C --suspects forked.neap
+
 # Options, and what is no terminal.
 golden_case top-1 report C --top 1 json.neap
 golden_case columns env LC_ALL=C COLUMNS=90 TERM=xterm "$NEAP" report -n2 json.neap

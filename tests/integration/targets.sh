@@ -69,6 +69,7 @@ target 54-stack-remap.c
 target 55-temporary.c
 target 56-inline.cpp
 target 59-early-library.c
+target 60-service.c
 if [ -x "$targets/58-unnoticed" ]; then
 	target 58-unnoticed.c "$("$targets/58-unnoticed" count)"
 fi

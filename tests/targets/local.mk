@@ -22,7 +22,8 @@ target_programs = \
 	tests/targets/55-temporary \
 	tests/targets/57-exec-spawn \
 	tests/targets/58-unnoticed \
-	tests/targets/59-early-library
+	tests/targets/59-early-library \
+	tests/targets/60-service
 target_plugins = \
 	tests/targets/lib59early.so \
 	tests/targets/plug18a.so \
@@ -86,6 +87,8 @@ tests/targets/lib59early.so: $(target_dir)/59-early-library.c
 	$(target_cc) -shared -fPIC -DLIBRARY -o $@ $(target_dir)/59-early-library.c
 tests/targets/59-early-library: $(target_dir)/59-early-library.c tests/targets/lib59early.so
 	$(target_cc) -o $@ $(target_dir)/59-early-library.c -Ltests/targets -l59early '-Wl,-rpath,$$ORIGIN'
+tests/targets/60-service: $(target_dir)/60-service.c
+	$(target_cc) -o $@ $(target_dir)/60-service.c
 tests/targets/56-inline: $(target_dir)/56-inline.cpp
 	$(target_cxx) -o $@ $(target_dir)/56-inline.cpp
 
@@ -109,5 +112,6 @@ EXTRA_DIST += \
 	tests/targets/57-exec-spawn.c \
 	tests/targets/58-unnoticed.c \
 	tests/targets/59-early-library.c \
+	tests/targets/60-service.c \
 	tests/targets/56-inline.cpp \
 	tests/targets/plug18.inc.c

@@ -125,3 +125,8 @@ unit_tests += tests/unit/t_report_out
 tests_unit_t_report_out_SOURCES = tests/unit/t_report_out.c $(build_profile)
 tests_unit_t_report_out_CPPFLAGS = $(unit_cppflags)
 tests_unit_t_report_out_LDADD = $(unit_ldadd)
+
+unit_tests += tests/unit/t_report_suspects
+tests_unit_t_report_suspects_SOURCES = tests/unit/t_report_suspects.c $(build_profile)
+tests_unit_t_report_suspects_CPPFLAGS = $(unit_cppflags)
+tests_unit_t_report_suspects_LDADD = $(unit_ldadd)

@@ -38,6 +38,7 @@ complete -c neap -n '__neap_verb_is record' -a '(__fish_complete_subcommand --fc
 
 complete -c neap -n '__neap_verb_is report' -s n -l top -x -d 'rows of each table'
 complete -c neap -n '__neap_verb_is report' -l full-stacks -d 'show whole call paths'
+complete -c neap -n '__neap_verb_is report' -l suspects -d 'only places that kept growing'
 complete -c neap -n '__neap_verb_is report' -l color -x -a 'auto always never' -d 'use colour'
 complete -c neap -n '__neap_verb_is report' -l width -x -d 'columns of a line'
 complete -c neap -n '__neap_verb_is query' -s f -l file -r -F -d 'queries from a file'
