@@ -266,14 +266,6 @@ static enum neap_err gather(struct exec *x, struct gathered *to)
 	return code ? code : gather_cut(x, to, &cut);
 }
 
-static void *copy(struct arena *a, const void *data, size_t count, size_t elem_bytes)
-{
-	void *to = arena_array(a, count + 1, elem_bytes);
-	if (to && count)
-		memcpy(to, data, count * elem_bytes);
-	return to;
-}
-
 static bool make_columns(struct exec *x)
 {
 	const struct plan *pl = x->pl;
@@ -364,14 +356,15 @@ static enum neap_err check_assertions(struct exec *x)
 	return is_good ? NEAP_OK : exec_no_memory(x);
 }
 
-static enum neap_err make_result(struct exec *x, const struct gathered *rows)
+/* Takes over the rows. */
+static enum neap_err make_result(struct exec *x, struct gathered *rows)
 {
 	struct query_result *r = x->out;
-	size_t cells = rows->row_count * x->pl->column_count;
-	r->rows = copy(&r->arena, rows->rows, rows->row_count, sizeof *r->rows);
-	r->cells = copy(&r->arena, rows->cells, cells, sizeof *r->cells);
+	r->rows = rows->rows;
+	r->cells = rows->cells;
 	r->row_count = rows->row_count;
-	if (!r->rows || !r->cells || !make_columns(x) || !make_notes(x) || !make_head(x))
+	*rows = (struct gathered){.row_count = 0};
+	if (!make_columns(x) || !make_notes(x) || !make_head(x))
 		return exec_no_memory(x);
 	return check_assertions(x);
 }
@@ -418,6 +411,8 @@ void query_result_free(struct query_result *r)
 {
 	if (!r)
 		return;
+	mem_free(r->rows);
+	mem_free(r->cells);
 	arena_release(&r->arena);
 	mem_free(r);
 }

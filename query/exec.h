@@ -4,6 +4,7 @@
  *   space FRAMES  vnodes are the stacks of a side; a group is a value of the frame keys, and its
  *                 total counts a cell once: only the outermost vnode of a group on each stack
  *   space TREE    vnodes are a tree made for the view; every vnode is a group
+ *   space INVERTED  the same from the leaf up; rows are made when they are opened
  *   space FLAT    vnodes are values of keys of allocations, or whole stacks; every vnode is a
  *                 group, and nothing is below another
  */
@@ -46,13 +47,14 @@ void frame_groups_release(struct frame_groups *fg);
 enum space_kind {
 	SPACE_FRAMES,
 	SPACE_TREE,
+	SPACE_INVERTED,
 	SPACE_FLAT
 };
 struct space {
 	enum space_kind kind;
 	size_t group_count;
 	struct group *groups; /* FLAT of tuples: by group */
-	/* TREE, and FLAT of stacks: entry[] holds indexes of tree_groups->groups */
+	/* TREE, INVERTED, and FLAT of stacks: entry[] holds indexes of tree_groups->groups */
 	struct stacks *tree;
 	const struct frame_groups *tree_groups;
 	size_t vnode_count[2];
@@ -73,6 +75,9 @@ struct extremes { /* of the main measure of one side, by group */
 	uint64_t *first_ns, *last_ns;
 };
 
+struct inverted;
+struct row_list;
+
 struct exec {
 	struct plan *pl;
 	struct where w;
@@ -91,6 +96,7 @@ struct exec {
 	struct strtab tuples; /* FLAT: values of keys */
 
 	struct space space;
+	struct inverted *inverted;
 	struct sums sums[2][MEASURE_COUNT];
 	struct extremes extremes[2];
 	uint32_t *cell_order[2],
@@ -105,6 +111,7 @@ struct exec {
 	bool has_no_memory; /* a name could not be made */
 
 	struct query_result *out;
+	entry_id *first_entries; /* of x->frames, in the result's arena */
 };
 
 enum neap_err exec_no_memory(struct exec *x);
@@ -127,7 +134,17 @@ const struct group *space_group(const struct exec *x, uint32_t group);
 /* Trees and stacks (exec_tree.c). */
 enum neap_err space_build_stacks(struct exec *x);
 enum neap_err space_build_tree(struct exec *x);
+/* mark_cells - the vnodes of a side's stacks where cells begin, and, if `upwards`, all above them; NULL: no memory. */
+uint8_t *mark_cells(const struct exec *x, size_t side, bool upwards);
+/* From the leaf up (exec_invert.c). */
 enum neap_err space_build_inverted(struct exec *x);
+void inverted_free(struct inverted *inv); /* NULL is fine */
+/* inverted_open - the rows below one that have anything. */
+enum neap_err inverted_open(struct exec *x, uint32_t v, struct row_list *out);
+/* inverted_lifetimes - call add for each place in the stacks whose cells are in a row. */
+bool inverted_lifetimes(const struct exec *x, uint32_t v, size_t side,
+			bool (*add)(const struct exec *x, size_t side, uint32_t place, void *arg),
+			void *arg);
 /* Values of keys (exec_tuple.c). */
 enum neap_err space_build_tuples(struct exec *x);
 enum neap_err space_build_peek(struct exec *x);
@@ -142,6 +159,15 @@ enum neap_err stack_groups_build(struct exec *x);
  */
 enum neap_err tree_build(struct exec *x, const struct frame_groups *fg, struct stacks **out,
 			 uint32_t *place_out[2]);
+
+bool extremes_init(struct extremes *e, size_t count);
+bool extremes_grow(struct extremes *e, size_t count); /* what is new is not set */
+void extremes_clear(struct extremes *e, size_t at);
+void extremes_of_cell(struct extremes *e, const struct cells *c, size_t i, size_t at);
+void extremes_widen(struct extremes *to, size_t at, const struct extremes *from, size_t from_at);
+void extremes_release(struct extremes *e);
+/* grow - a larger array; false: no memory, and it is as it was. */
+bool grow(void **data, size_t count, size_t elem_bytes);
 
 enum neap_err sums_build(struct exec *x);
 void sums_release(struct exec *x);

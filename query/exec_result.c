@@ -67,6 +67,14 @@ static const char *stack_text(struct exec *x, const struct stacks *s, uint32_t v
 	return text;
 }
 
+static bool copy_entries(struct exec *x)
+{
+	x->first_entries = arena_array(&x->out->arena, x->frames.count, sizeof *x->first_entries);
+	for (size_t i = 0; x->first_entries && i < x->frames.count; i++)
+		x->first_entries[i] = x->frames.groups[i].entry;
+	return x->first_entries;
+}
+
 static bool add_frames(struct exec *x, uint32_t group, struct result_row *row,
 		       struct result_cell *cells)
 {
@@ -86,11 +94,19 @@ static bool add_frames(struct exec *x, uint32_t group, struct result_row *row,
 	const struct group *g = space_group(x, group);
 	if (!g || g->entry == ENTRY_NONE || pl->is_two_files)
 		return true;
-	entry_id *frame = arena_array(&x->out->arena, 1, sizeof *frame);
-	if (!frame)
-		return false;
-	*frame = g->entry;
-	row->frames = frame;
+	/* Rows of one group share what names them. */
+	const struct frame_groups *fg = &x->frames;
+	if (g >= fg->groups && g < fg->groups + fg->count) {
+		if (!x->first_entries && !copy_entries(x))
+			return false;
+		row->frames = &x->first_entries[g - fg->groups];
+	} else {
+		entry_id *frame = arena_array(&x->out->arena, 1, sizeof *frame);
+		if (!frame)
+			return false;
+		*frame = g->entry;
+		row->frames = frame;
+	}
 	row->frame_count = 1;
 	return true;
 }
@@ -226,9 +242,13 @@ static enum neap_err open_vnode(struct exec *x, struct walk *w, uint32_t v, uint
 	bool is_good = true;
 	if (depth >= w->depth_most)
 		return NEAP_OK;
-	if (!find_children(x, v, &rows))
-		return exec_no_memory(x);
-	enum neap_err code = rows_apply(x, &rows);
+	enum neap_err code = NEAP_OK;
+	if (x->space.kind == SPACE_INVERTED)
+		code = inverted_open(x, v, &rows);
+	else if (!find_children(x, v, &rows))
+		code = exec_no_memory(x);
+	if (!code)
+		code = rows_apply(x, &rows);
 	if (!code && rows.other_count) {
 		struct pending other = {.depth = depth, .parent = parent};
 		other.cut.others = rows.others;

@@ -28,6 +28,10 @@ struct sort_key {
 	struct plan_column column;
 	bool is_ascending;
 };
+struct sort_keys {
+	const struct sort_key *by;
+	size_t count;
+};
 
 enum neap_err row_values(struct exec *x, uint32_t group, struct values *out)
 {
@@ -49,7 +53,10 @@ static enum neap_err row_cell(struct exec *x, uint32_t group, const struct plan_
 		*out = row_key(x, group, c->key);
 		return NEAP_OK;
 	}
-	enum neap_err code = row_values(x, group, &v);
+	enum neap_err code = NEAP_OK;
+	values_of_group(x, group, &v);
+	if (c->column == COL_P50 || c->column == COL_P99)
+		code = quantiles_of_set(x, &group, 1, &v); /* dear: not for other columns */
 	*out = column_cell(x, &v, c->column);
 	return code;
 }
@@ -179,9 +186,44 @@ static enum neap_err fill_cells(struct sorter *s, size_t count)
 	return code;
 }
 
-static enum neap_err sort_groups(struct exec *x, uint32_t *groups, size_t count,
-				 const struct sort_key *by, size_t by_count)
+/* Let the row at i of a heap whose largest row is on top sink to its place. */
+static void sift(struct sorter *s, uint32_t *heap, size_t count, size_t i)
 {
+	while (2 * i + 1 < count) {
+		size_t child = 2 * i + 1;
+		if (child + 1 < count && compare_rows(&heap[child], &heap[child + 1], s) < 0)
+			child++;
+		if (compare_rows(&heap[i], &heap[child], s) >= 0)
+			return;
+		uint32_t moved = heap[i];
+		heap[i] = heap[child];
+		heap[child] = moved;
+		i = child;
+	}
+}
+
+/* Only the first `kept` rows in order, the rest after them in any. */
+static void sort_first(struct sorter *s, uint32_t *order, size_t count, size_t kept)
+{
+	for (size_t i = kept / 2; i-- > 0;)
+		sift(s, order, kept, i);
+	for (size_t i = kept; kept && i < count; i++) {
+		if (compare_rows(&order[i], &order[0], s) >= 0)
+			continue;
+		uint32_t moved = order[0];
+		order[0] = order[i];
+		order[i] = moved;
+		sift(s, order, kept, 0);
+	}
+	qsort_r(order, kept, sizeof *order, compare_rows, s);
+}
+
+/* kept: how many of them will be looked at. */
+static enum neap_err sort_groups(struct exec *x, uint32_t *groups, size_t count, size_t kept,
+				 const struct sort_keys *keys)
+{
+	const struct sort_key *by = keys->by;
+	size_t by_count = keys->count;
 	struct sorter s = {.x = x, .by = by, .by_count = by_count, .groups = groups};
 	if (count < 2)
 		return NEAP_OK;
@@ -193,7 +235,7 @@ static enum neap_err sort_groups(struct exec *x, uint32_t *groups, size_t count,
 	if (!code) {
 		for (size_t i = 0; i < count; i++)
 			order[i] = (uint32_t)i;
-		qsort_r(order, count, sizeof *order, compare_rows, &s);
+		sort_first(&s, order, count, kept < count ? kept : count);
 		for (size_t i = 0; i < count; i++)
 			sorted[i] = groups[order[i]];
 		memcpy(groups, sorted, count * sizeof *sorted);
@@ -204,7 +246,7 @@ static enum neap_err sort_groups(struct exec *x, uint32_t *groups, size_t count,
 	return code;
 }
 
-static enum neap_err sort_default(struct exec *x, uint32_t *groups, size_t count)
+static enum neap_err sort_default(struct exec *x, uint32_t *groups, size_t count, size_t kept)
 {
 	const struct plan *pl = x->pl;
 	const struct plan_key *first = pl->key_count ? &pl->keys[0] : NULL;
@@ -224,7 +266,8 @@ static enum neap_err sort_default(struct exec *x, uint32_t *groups, size_t count
 	}
 	if (x->space.kind == SPACE_FRAMES && by_count)
 		by[by_count++] = (struct sort_key){.column = {.column = COL_TOTAL}};
-	return sort_groups(x, groups, count, by, by_count);
+	struct sort_keys keys = {by, by_count};
+	return sort_groups(x, groups, count, kept, &keys);
 }
 
 /* ---- conditions ------------------------------------------------------------------------------ */
@@ -429,7 +472,7 @@ static enum neap_err keep_large(struct exec *x, struct row_list *rows,
 
 /* Columns unless said otherwise largest first, keys smallest first. */
 static enum neap_err sort_by(struct exec *x, struct row_list *rows, const struct ast_col *cols,
-			     size_t count)
+			     size_t count, size_t kept)
 {
 	struct sort_key *by = mem_zarray(count, sizeof *by);
 	enum neap_err code = by ? NEAP_OK : exec_no_memory(x);
@@ -437,8 +480,9 @@ static enum neap_err sort_by(struct exec *x, struct row_list *rows, const struct
 		code = plan_column_of(x->pl, &cols[i].word, cols[i].column, &by[i].column);
 		by[i].is_ascending = cols[i].has_order ? cols[i].is_ascending : by[i].column.is_key;
 	}
+	struct sort_keys keys = {by, count};
 	if (!code)
-		code = sort_groups(x, rows->groups, rows->count, by, count);
+		code = sort_groups(x, rows->groups, rows->count, kept, &keys);
 	mem_free(by);
 	return code;
 }
@@ -459,20 +503,21 @@ static enum neap_err keep_end(struct exec *x, struct row_list *rows, const struc
 		struct ast_col by = stage->cols[0];
 		by.has_order = true;
 		by.is_ascending = stage->kind == STAGE_BOTTOM;
-		code = sort_by(x, rows, &by, 1);
+		code = sort_by(x, rows, &by, 1, (size_t)stage->quantity.value);
 	} else if (stage->kind == STAGE_BOTTOM) {
 		reverse(rows);
 	}
 	return code ? code : keep_first(x, rows, stage->quantity.value);
 }
 
-static enum neap_err apply(struct exec *x, struct row_list *rows, const struct ast_stage *stage)
+static enum neap_err apply(struct exec *x, struct row_list *rows, const struct ast_stage *stage,
+			   size_t kept)
 {
 	switch (stage->kind) {
 	case STAGE_WHERE:
 		return keep_fitting(x, rows, stage);
 	case STAGE_SORT:
-		return sort_by(x, rows, stage->cols, stage->col_count);
+		return sort_by(x, rows, stage->cols, stage->col_count, kept);
 	case STAGE_TOP:
 	case STAGE_BOTTOM:
 		return keep_end(x, rows, stage);
@@ -485,12 +530,23 @@ static enum neap_err apply(struct exec *x, struct row_list *rows, const struct a
 	}
 }
 
+/* How many rows the stages from i on can show of what was sorted before them. */
+static size_t looked_at(const struct plan_pointers *stages, size_t i)
+{
+	const struct ast_stage *next = i < stages->count ? stages->items[i] : NULL;
+	if (!next || next->col_count || next->quantity.value < 0 ||
+	    (next->kind != STAGE_TOP && next->kind != STAGE_LIMIT))
+		return next && next->kind == STAGE_SORT ? 0 : SIZE_MAX;
+	return (size_t)next->quantity.value;
+}
+
 enum neap_err rows_apply(struct exec *x, struct row_list *rows)
 {
-	enum neap_err code = sort_default(x, rows->groups, rows->count);
-	const struct plan_pointers *stages = &x->pl->row_stages;
-	for (size_t i = 0; !code && i < stages->count && !x->has_cut_stacks; i++) {
-		code = apply(x, rows, stages->items[i]);
+	static const struct plan_pointers no_stages;
+	const struct plan_pointers *stages = x->has_cut_stacks ? &no_stages : &x->pl->row_stages;
+	enum neap_err code = sort_default(x, rows->groups, rows->count, looked_at(stages, 0));
+	for (size_t i = 0; !code && i < stages->count; i++) {
+		code = apply(x, rows, stages->items[i], looked_at(stages, i + 1));
 		if (!code && x->explains_rows)
 			explain_rows(x, rows, stages->items[i]);
 	}

@@ -239,6 +239,8 @@ void space_release(struct exec *x)
 			x->place[side][m] = x->self[side][m] = NULL;
 		}
 	}
+	inverted_free(x->inverted);
+	x->inverted = NULL;
 	stacks_free(sp->tree);
 	stacks_free(x->stack_tree);
 	x->stack_tree = NULL;

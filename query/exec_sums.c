@@ -116,28 +116,55 @@ static uint64_t born_ns(const struct cells *c, size_t i)
 	return graph_snap_time(c->file->g, graph_cohort_birth(c->file->g, c->cohort[i]));
 }
 
-static void widen(int64_t *max, uint64_t *first, uint64_t *last, const struct extremes *e,
-		  size_t from)
+void extremes_widen(struct extremes *to, size_t at, const struct extremes *from, size_t from_at)
 {
-	if (*max < e->max_bytes[from])
-		*max = e->max_bytes[from];
-	if (*first > e->first_ns[from])
-		*first = e->first_ns[from];
-	if (*last < e->last_ns[from])
-		*last = e->last_ns[from];
+	if (to->max_bytes[at] < from->max_bytes[from_at])
+		to->max_bytes[at] = from->max_bytes[from_at];
+	if (to->first_ns[at] > from->first_ns[from_at])
+		to->first_ns[at] = from->first_ns[from_at];
+	if (to->last_ns[at] < from->last_ns[from_at])
+		to->last_ns[at] = from->last_ns[from_at];
 }
 
-static bool extremes_reserve(struct extremes *e, size_t vnode_count)
+void extremes_clear(struct extremes *e, size_t at)
 {
-	e->max_bytes = mem_zarray(vnode_count, sizeof *e->max_bytes);
-	e->first_ns = mem_array(vnode_count, sizeof *e->first_ns);
-	e->last_ns = mem_zarray(vnode_count, sizeof *e->last_ns);
-	for (size_t v = 0; e->first_ns && v < vnode_count; v++)
-		e->first_ns[v] = UINT64_MAX;
-	return e->max_bytes && e->first_ns && e->last_ns;
+	e->max_bytes[at] = 0;
+	e->first_ns[at] = UINT64_MAX;
+	e->last_ns[at] = 0;
 }
 
-static void extremes_of_cell(struct extremes *e, const struct cells *c, size_t i, size_t at)
+bool grow(void **data, size_t count, size_t elem_bytes)
+{
+	void *more = mem_realloc_array(*data, count, elem_bytes);
+	if (more)
+		*data = more;
+	return more;
+}
+
+bool extremes_grow(struct extremes *e, size_t count)
+{
+	return grow((void **)&e->max_bytes, count, sizeof *e->max_bytes) &&
+	       grow((void **)&e->first_ns, count, sizeof *e->first_ns) &&
+	       grow((void **)&e->last_ns, count, sizeof *e->last_ns);
+}
+
+void extremes_release(struct extremes *e)
+{
+	mem_free(e->max_bytes);
+	mem_free(e->first_ns);
+	mem_free(e->last_ns);
+	*e = (struct extremes){.max_bytes = NULL};
+}
+
+bool extremes_init(struct extremes *e, size_t count)
+{
+	bool is_good = extremes_grow(e, count);
+	for (size_t i = 0; is_good && i < count; i++)
+		extremes_clear(e, i);
+	return is_good;
+}
+
+void extremes_of_cell(struct extremes *e, const struct cells *c, size_t i, size_t at)
 {
 	int64_t size = cell_size(c, i);
 	uint64_t born = born_ns(c, i);
@@ -160,17 +187,15 @@ static bool find_extremes(struct exec *x, size_t side)
 	const struct cells *c = &x->cells[side][MEASURE_MAIN];
 	struct extremes *e = &x->extremes[side];
 	size_t count = x->space.vnode_count[side];
-	if (!extremes_reserve(e, count))
+	if (!extremes_init(e, count))
 		return false;
 	for (size_t i = 0; i < c->count; i++)
 		extremes_of_cell(e, c, i, x->place[side][MEASURE_MAIN][i]);
 	if (x->space.kind == SPACE_FLAT)
 		return true;
 	const uint32_t *parent = parents_of(x, side);
-	for (size_t v = count; v-- > 1;) {
-		size_t to = parent[v];
-		widen(&e->max_bytes[to], &e->first_ns[to], &e->last_ns[to], e, v);
-	}
+	for (size_t v = count; v-- > 1;)
+		extremes_widen(e, parent[v], e, v);
 	return true;
 }
 
@@ -181,16 +206,13 @@ static bool group_extremes(struct exec *x, size_t side)
 	struct extremes by_group = {0}, *e = &x->extremes[side];
 	if (sp->kind != SPACE_FRAMES)
 		return true;
-	bool is_good = extremes_reserve(&by_group, sp->group_count);
+	bool is_good = extremes_init(&by_group, sp->group_count);
 	for (uint32_t v = 0; is_good && v < sp->vnode_count[side]; v++) {
 		uint32_t group = group_at(sp, side, v);
 		if (group != GROUP_NONE)
-			widen(&by_group.max_bytes[group], &by_group.first_ns[group],
-			      &by_group.last_ns[group], e, v);
+			extremes_widen(&by_group, group, e, v);
 	}
-	mem_free(e->max_bytes);
-	mem_free(e->first_ns);
-	mem_free(e->last_ns);
+	extremes_release(e);
 	*e = by_group;
 	return is_good;
 }
@@ -296,6 +318,11 @@ static bool add_range(const struct exec *x, size_t side, uint32_t v, uint32_t en
 	return true;
 }
 
+static bool add_place(const struct exec *x, size_t side, uint32_t place, void *arg)
+{
+	return add_range(x, side, place, place + 1, arg);
+}
+
 /* The outermost vnodes of a set of groups; wanted is by group. */
 static bool add_marked(const struct exec *x, size_t side, const uint8_t *wanted,
 		       struct lifetimes *l)
@@ -330,8 +357,12 @@ enum neap_err quantiles_of_set(struct exec *x, const uint32_t *groups, size_t co
 		struct lifetimes l = {0};
 		if (wanted)
 			is_good = add_marked(x, side, wanted, &l);
-		for (size_t i = 0; !wanted && is_good && i < count; i++)
-			is_good = add_range(x, side, groups[i], end_of(sp, side, groups[i]), &l);
+		for (size_t i = 0; !wanted && is_good && i < count; i++) {
+			uint32_t v = groups[i];
+			is_good = sp->kind == SPACE_INVERTED
+					  ? inverted_lifetimes(x, v, side, add_place, &l)
+					  : add_range(x, side, v, end_of(sp, side, v), &l);
+		}
 		finish_lifetimes(&l, &out->side[side]);
 	}
 	mem_free(wanted);
@@ -345,11 +376,12 @@ enum neap_err sums_build(struct exec *x)
 	const struct plan *pl = x->pl;
 	bool is_good = true;
 	for (size_t side = 0; is_good && side < pl->side_count; side++) {
+		bool is_lazy = x->space.kind == SPACE_INVERTED;
 		for (size_t m = 0; is_good && m < MEASURE_COUNT; m++) {
-			if (pl->needs_measure[m])
+			if (pl->needs_measure[m] && !is_lazy)
 				is_good = sum_side(x, side, m);
 		}
-		if (is_good && pl->needs_extremes)
+		if (is_good && pl->needs_extremes && !is_lazy)
 			is_good = find_extremes(x, side) && group_extremes(x, side);
 		if (is_good && pl->needs_quantiles)
 			is_good = order_cells(x, side);
@@ -367,10 +399,7 @@ void sums_release(struct exec *x)
 			mem_free(x->sums[side][m].prefix);
 			x->sums[side][m] = (struct sums){.self = NULL};
 		}
-		mem_free(e->max_bytes);
-		mem_free(e->first_ns);
-		mem_free(e->last_ns);
-		*e = (struct extremes){.max_bytes = NULL};
+		extremes_release(e);
 		mem_free(x->cell_order[side]);
 		mem_free(x->cell_first[side]);
 		x->cell_order[side] = x->cell_first[side] = NULL;
@@ -406,8 +435,9 @@ void values_of_group(const struct exec *x, uint32_t group, struct values *out)
 			v->self[m] = x->sums[side][m].self[group];
 			v->total[m] = x->sums[side][m].total[group];
 		}
+		struct extremes to = {&v->max_bytes, &v->first_ns, &v->last_ns};
 		if (e->max_bytes)
-			widen(&v->max_bytes, &v->first_ns, &v->last_ns, e, group);
+			extremes_widen(&to, 0, e, group);
 	}
 }
 

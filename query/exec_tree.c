@@ -1,13 +1,12 @@
 /*
- * Trees for views: the stacks of both sides merged by the groups of their frames, from the root
- * down or from the leaf up.
+ * Trees for views: the stacks of both sides merged by the groups of their frames.
  *
- *   stacks        tree            inverted
- *   main > f > g  main            g           (self of the first row: everything whose leaf is g)
- *   main > h > g  |- f            |- f
- *                 |  `- g         |  `- main
- *                 `- h            `- h
- *                    `- g            `- main
+ *   stacks        tree
+ *   main > f > g  main
+ *   main > f > g  |- f
+ *   main > h > g  |  `- g
+ *                 `- h
+ *                    `- g
  */
 #include "config.h"
 
@@ -33,8 +32,7 @@ static uint32_t child_of(struct growing *gr, uint32_t parent, uint32_t group)
 	return v;
 }
 
-/* Mark the vnodes of a side's stacks where cells begin, and, if `upwards`, all above them. */
-static uint8_t *mark_cells(const struct exec *x, size_t side, bool upwards)
+uint8_t *mark_cells(const struct exec *x, size_t side, bool upwards)
 {
 	const struct stacks *s = x->stacks[side];
 	uint8_t *marks = mem_zarray(s->count, 1);
@@ -181,74 +179,4 @@ enum neap_err space_build_tree(struct exec *x)
 {
 	enum neap_err code = frame_groups_build(x, x->pl->keys, x->pl->key_count, &x->frames);
 	return code ? code : build_merged(x, &x->frames, SPACE_TREE);
-}
-
-/* ---- from the leaf up --------------------------------------------------------------------- */
-
-/* For every vnode where cells begin: the row of its whole stack, and its first row. */
-static bool invert_side(struct exec *x, struct growing *gr, size_t side, uint32_t *last,
-			uint32_t *first)
-{
-	const struct stacks *s = x->stacks[side];
-	const uint32_t *match = x->match[side];
-	const uint32_t *group = x->frames.group[side];
-	uint8_t *marks = mark_cells(x, side, false);
-	bool is_good = marks;
-	for (uint32_t v = 0; is_good && v < s->count; v++) {
-		last[v] = first[v] = VNODE_NONE;
-		if (!marks[v])
-			continue;
-		uint32_t at = VNODE_ROOT;
-		for (uint32_t from = match ? match[v] : v; is_good && from != VNODE_ROOT;
-		     from = s->parent[from]) {
-			at = child_of(gr, at, group[s->entry[from]]);
-			is_good = at != VNODE_NONE;
-			if (first[v] == VNODE_NONE)
-				first[v] = at;
-		}
-		last[v] = at;
-	}
-	mem_free(marks);
-	return is_good;
-}
-
-static void move_inverted(struct exec *x, size_t side, const uint32_t *last, const uint32_t *first)
-{
-	const uint32_t *match = x->match[side];
-	for (size_t m = 0; m < MEASURE_COUNT; m++) {
-		uint32_t *place = x->place[side][m];
-		for (size_t i = 0; i < x->cells[side][m].count; i++) {
-			uint32_t v = place[i];
-			bool is_leaf = !match || match[v] == v;
-			x->self[side][m][i] = is_leaf ? first[v] : GROUP_NONE;
-			place[i] = last[v];
-		}
-	}
-}
-
-enum neap_err space_build_inverted(struct exec *x)
-{
-	struct growing gr;
-	uint32_t *arrays[4] = {NULL}; /* last and first of each side */
-	size_t counts[4], sides = x->pl->side_count;
-	enum neap_err code = frame_groups_build(x, x->pl->keys, x->pl->key_count, &x->frames);
-	if (code)
-		return code;
-	bool is_good = growing_init(&gr);
-	for (size_t side = 0; is_good && side < sides; side++) {
-		counts[2 * side] = counts[2 * side + 1] = x->stacks[side]->count;
-		arrays[2 * side] = mem_array(counts[2 * side], sizeof *arrays[0]);
-		arrays[2 * side + 1] = mem_array(counts[2 * side], sizeof *arrays[0]);
-		is_good = arrays[2 * side] && arrays[2 * side + 1] &&
-			  invert_side(x, &gr, side, arrays[2 * side], arrays[2 * side + 1]);
-	}
-	is_good = is_good && growing_close(&gr, &x->space.tree, arrays, counts, 2 * sides);
-	for (size_t side = 0; is_good && side < sides; side++)
-		move_inverted(x, side, arrays[2 * side], arrays[2 * side + 1]);
-	if (is_good)
-		use_tree(x, &x->frames, SPACE_TREE);
-	growing_release(&gr);
-	for (size_t k = 0; k < 4; k++)
-		mem_free(arrays[k]);
-	return is_good ? NEAP_OK : exec_no_memory(x);
 }

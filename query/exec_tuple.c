@@ -276,14 +276,6 @@ static void add_copy(struct exec *x, size_t side, size_t m, size_t i, uint32_t r
 	x->self[side][m][at] = GROUP_NONE;
 }
 
-static bool grow(void **data, size_t count, size_t elem_bytes)
-{
-	void *more = mem_realloc_array(*data, count, elem_bytes);
-	if (more)
-		*data = more;
-	return more;
-}
-
 static bool grow_cells(struct exec *x, size_t side, size_t m, size_t count)
 {
 	struct cells *c = &x->cells[side][m];

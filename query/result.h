@@ -80,8 +80,8 @@ struct query_result {
 
 	struct graph *graph; /* for names of frames; NULL in a diff of two files with only keys */
 	/*
-	 * Owns everything but the graph and the texts of cells, which belong to the session: free
-	 * the result first.
+	 * Owns everything but rows and cells, which are arrays of their own (query_result_free),
+	 * and the graph and the texts of cells, which belong to the session: free the result first.
 	 */
 	struct arena arena;
 };
