@@ -13,8 +13,12 @@
  *
  * Between the unmapping inside dlclose and that moment another thread may load and
  * run a library at the same addresses, even with the same link map.  So while any
- * dlclose is under way (nc.unloading) no cache is trusted, and a module is known only
- * if its build id in memory is the recorded one.
+ * dlclose is under way (nc.unloading) no cache is trusted, and afterwards every module
+ * that could have been replaced is in doubt: it is known again once its build id in
+ * memory proved to be the recorded one.  Only a thread that runs code of a module looks
+ * there, since nobody else can be sure that it stays mapped.
+ *
+ * What was loaded at the start is never unloaded and never in doubt.
  */
 #include "config.h"
 
@@ -32,7 +36,14 @@ struct known {
 	const struct link_map *link_map;
 	const void *eh_frame_hdr;
 	bool is_gone;
+	bool is_permanent; /* loaded at the start */
+	bool is_in_doubt;  /* another file may have taken its place */
 };
+
+#define PERMANENT_MAX 512u
+/* Link maps of the modules loaded at the start.  Filled while the process has one thread. */
+static const struct link_map *permanent[PERMANENT_MAX];
+static uint32_t permanent_count;
 
 /* Indexed like the records; entry 0 unused.  Appended under the lock, read without. */
 static struct known known[NC_MODULES_MAX];
@@ -195,16 +206,48 @@ static bool is_same_build(uint32_t id, const struct dl_find_object *found)
 	return now.bytes == m->build_id_bytes && !memcmp(now.data, m->build_id, now.bytes);
 }
 
+/* Is the record with this start and link map still that of what is mapped there? */
+static bool is_still(uint32_t id, const struct dl_find_object *found)
+{
+	struct known *k = &known[id];
+	if (k->is_permanent ||
+	    (!k->is_in_doubt && !__atomic_load_n(&nc.unloading, __ATOMIC_ACQUIRE)))
+		return true;
+	if (!is_same_build(id, found))
+		return false;
+	if (!__atomic_load_n(&nc.unloading, __ATOMIC_ACQUIRE))
+		k->is_in_doubt = false;
+	return true;
+}
+
 static uint32_t find_known(const struct dl_find_object *found)
 {
-	bool is_careful = __atomic_load_n(&nc.unloading, __ATOMIC_ACQUIRE);
 	uint32_t count = __atomic_load_n(&known_count, __ATOMIC_ACQUIRE);
 	for (uint32_t id = 1; id < count; id++)
 		if (known[id].start_va == (uint64_t)found->dlfo_map_start && !known[id].is_gone &&
-		    known[id].link_map == found->dlfo_link_map &&
-		    (!is_careful || is_same_build(id, found)))
-			return id;
+		    known[id].link_map == found->dlfo_link_map)
+			return is_still(id, found) ? id : 0;
 	return 0;
+}
+
+static bool is_permanent(const struct link_map *lm)
+{
+	for (uint32_t i = 0; i < permanent_count; i++)
+		if (permanent[i] == lm)
+			return true;
+	return false;
+}
+
+void nc_modules_init(void)
+{
+	struct dl_find_object self;
+	if (permanent_count || _dl_find_object((void *)&nc_modules_init, &self) != 0)
+		return;
+	const struct link_map *lm = self.dlfo_link_map;
+	while (lm->l_prev)
+		lm = lm->l_prev;
+	for (; lm && permanent_count < PERMANENT_MAX; lm = lm->l_next)
+		permanent[permanent_count++] = lm;
 }
 
 static void publish(uint32_t id, const struct dl_find_object *found)
@@ -214,6 +257,7 @@ static void publish(uint32_t id, const struct dl_find_object *found)
 		.end_va = (uint64_t)found->dlfo_map_end,
 		.link_map = found->dlfo_link_map,
 		.eh_frame_hdr = found->dlfo_eh_frame,
+		.is_permanent = is_permanent(found->dlfo_link_map),
 	};
 	if (id >= known_count)
 		__atomic_store_n(&known_count, id + 1, __ATOMIC_RELEASE);
@@ -280,25 +324,31 @@ void nc_modules_unload_begin(void)
 	__atomic_fetch_add(&nc.unload_count, 1, __ATOMIC_SEQ_CST);
 }
 
-static void close_gone(void)
+/* What is not mapped any more is closed, what else could have been replaced is in doubt. */
+static void recheck(void)
 {
 	uint32_t count = known_count;
+	bool has_doubts = false;
 	for (uint32_t id = 1; id < count; id++) {
 		struct dl_find_object found;
-		if (known[id].is_gone)
+		if (known[id].is_gone || known[id].is_permanent)
 			continue;
 		if (_dl_find_object((void *)known[id].start_va, &found) != 0 ||
 		    found.dlfo_link_map != known[id].link_map ||
-		    (uint64_t)found.dlfo_map_start != known[id].start_va ||
-		    !is_same_build(id, &found))
+		    (uint64_t)found.dlfo_map_start != known[id].start_va)
 			close_record(id);
+		else
+			known[id].is_in_doubt = has_doubts = true;
 	}
+	for (uint32_t id = 1; has_doubts && id < count; id++)
+		if (known[id].is_in_doubt && !known[id].is_gone)
+			nc_rules_purge(known[id].start_va, known[id].end_va);
 }
 
 void nc_modules_unload_end(void)
 {
 	if (lock()) {
-		close_gone();
+		recheck();
 		unlock();
 	}
 	__atomic_fetch_sub(&nc.unloading, 1, __ATOMIC_SEQ_CST);

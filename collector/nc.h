@@ -350,6 +350,7 @@ uint32_t nc_module_at(struct nc_ctx *t, uint64_t va, const void **eh_frame_hdr_o
 void nc_modules_unload_begin(void);
 void nc_modules_unload_end(void);
 void nc_modules_forked(void);
+void nc_modules_init(void); /* at the first event: what is loaded now is never unloaded */
 
 /* ---- tree and counters ------------------------------------------------------------- */
 

@@ -118,15 +118,17 @@ static void rule_of_row(const struct nc_row *row, struct nc_rule *rule)
 }
 
 /*
- * Code that is returned to but was never called: pc is its first byte.  The trampolines of
- * signal handlers and of makecontext's functions are such; nothing lies beyond them.
+ * No rule for the byte before pc, because pc is the first of its function: an address that
+ * was not pushed by a call.  Such are the trampolines of signal handlers and of functions
+ * started by makecontext, whose own rules lead nowhere.  The stack ends there.
  */
 static void rule_of_first_byte(struct nc_ctx *t, const void *hdr, uint64_t pc, struct nc_rule *rule)
 {
-	enum nc_cfi_result result = nc_cfi_row(t->scratch, hdr, pc, NULL);
+	struct nc_code_range function;
+	enum nc_cfi_result result = nc_cfi_row(t->scratch, hdr, pc, &function);
 	if (result == NC_CFI_SIGNAL)
 		rule->step = NC_STEP_SIGNAL;
-	else if (result == NC_CFI_FOUND && t->scratch->row.regs[NC_RIP].kind == NC_RULE_UNDEFINED)
+	else if (result == NC_CFI_FOUND && function.start == pc)
 		rule->step = NC_STEP_END;
 }
 

@@ -225,6 +225,8 @@ static bool begin_region(long fd, const struct nc_global *parent)
 	if (!ok || !nc_rules_init())
 		return false;
 	nc_thread_init();
+	if (!parent)
+		nc_modules_init();
 	fill_header(parent != NULL);
 	if (parent && !nc_fork_copy(parent))
 		return false;
