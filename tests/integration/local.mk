@@ -1,6 +1,8 @@
 # Scripts that run the real program:  integration_tests += tests/integration/NAME.sh
 # By hand, from the build directory:  bash SOURCE/tests/integration/targets.sh 12 26
 integration_tests = \
+	tests/integration/query-ci.sh \
+	tests/integration/query-examples.sh \
 	tests/integration/info-cli.sh \
 	tests/integration/real-programs.sh \
 	tests/integration/record-cli.sh \
@@ -8,7 +10,7 @@ integration_tests = \
 	tests/integration/stress.sh \
 	tests/integration/targets.sh
 TESTS += $(integration_tests)
-EXTRA_DIST += $(integration_tests) tests/integration/lib.sh
+EXTRA_DIST += $(integration_tests) tests/integration/lib.sh tests/integration/query-examples.txt
 
 # Sums of a profile by function, from its raw columns.
 check_PROGRAMS += tests/integration/truth

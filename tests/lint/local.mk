@@ -8,6 +8,7 @@ lint_tests = \
 	tests/lint/format.sh \
 	tests/lint/headers.sh \
 	tests/lint/layers.sh \
+	tests/lint/man-tables.sh \
 	tests/lint/nolibc.sh \
 	tests/lint/selftest.sh \
 	tests/lint/shell.sh \
