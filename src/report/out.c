@@ -123,6 +123,7 @@ enum neap_err out_write(const struct query_result *r, const struct out_options *
 	bool has_failed =
 		x.has_failed || x.names.has_failed || x.scratch.has_failed || out->has_failed;
 	mem_free(x.shown);
+	out_release_names(&x);
 	buf_release(&x.scratch);
 	shortener_release(&x.names);
 	return has_failed ? err_nomem(e, "the result") : NEAP_OK;

@@ -3,6 +3,7 @@
 
 #include "src/report/out_priv.h"
 
+#include "src/base/mem.h"
 #include "src/base/utf8.h"
 
 #include <inttypes.h>
@@ -186,6 +187,33 @@ static const char *shown_stack(struct out *x, const struct result_row *row, size
 	return name_text(&x->names, b->count_bytes ? b->data : "", width_cols);
 }
 
+const char *out_function(struct out *x, const char *name, size_t width_cols)
+{
+	if (!x->slots)
+		x->slots = mem_zarray(NAME_SLOTS, sizeof *x->slots);
+	if (!x->slots)
+		return name_function(&x->names, name, width_cols);
+	uint64_t hash = ((uint64_t)(uintptr_t)name + width_cols) * UINT64_C(0x9e3779b97f4a7c15);
+	struct name_slot *slot = &x->slots[hash >> 52];
+	if (slot->name != name || slot->width_cols != width_cols) {
+		const char *shown = name_function(&x->names, name, width_cols);
+		mem_free(slot->shown);
+		*slot = (struct name_slot){name, width_cols, mem_strdup(shown)};
+		if (!slot->shown) {
+			slot->name = NULL;
+			return shown;
+		}
+	}
+	return slot->shown;
+}
+
+void out_release_names(struct out *x)
+{
+	for (size_t i = 0; x->slots && i < NAME_SLOTS; i++)
+		mem_free(x->slots[i].shown);
+	mem_free(x->slots);
+}
+
 const char *out_shown_text(struct out *x, size_t row, size_t column, size_t width_cols)
 {
 	const struct result_cell *cell = out_cell(x, row, column);
@@ -196,7 +224,7 @@ const char *out_shown_text(struct out *x, size_t row, size_t column, size_t widt
 	if (cell->is_unknown || !cell->text || !*cell->text)
 		return "[unknown]";
 	if (!strcmp(c->word, "func") || !strcmp(c->word, "class"))
-		return name_function(&x->names, cell->text, width_cols);
+		return out_function(x, cell->text, width_cols);
 	if (!strcmp(c->word, "file") || !strcmp(c->word, "line"))
 		return name_path(&x->names, cell->text, width_cols);
 	if (!strcmp(c->word, "module"))

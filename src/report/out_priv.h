@@ -21,12 +21,21 @@
 #define OUT_NUMBER_BYTES 48u
 #define OUT_GAP_COLS     2u
 
+/* Shortening a C++ name takes longer than everything else about a row, and names repeat. */
+struct name_slot {
+	const char *name; /* where it is, not what it says; NULL: empty */
+	size_t width_cols;
+	char *shown;
+};
+#define NAME_SLOTS 4096u
+
 struct out {
 	const struct query_result *r;
 	const struct out_options *o;
 	struct text text;
 	struct shortener names;
-	size_t *shown; /* indexes of the columns that are not hidden */
+	struct name_slot *slots; /* [NAME_SLOTS]; NULL until the first name */
+	size_t *shown;           /* indexes of the columns that are not hidden */
 	size_t shown_count;
 	struct buf scratch; /* of out_cell_text and out_label */
 	bool has_failed;    /* memory ran out */
@@ -46,6 +55,9 @@ void out_raw(struct buf *b, const struct result_column *c, const struct result_c
  * NULL: unknown.  Valid until the next call.
  */
 const char *out_text(struct out *x, size_t row, size_t column);
+/* out_function - name_function, with a memory. */
+const char *out_function(struct out *x, const char *name, size_t width_cols);
+void out_release_names(struct out *x);
 /* out_shown_text - a text cell for people, safe and in at most width columns. */
 const char *out_shown_text(struct out *x, size_t row, size_t column, size_t width_cols);
 /* out_other - "(other: 12 rows)". */

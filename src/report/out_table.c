@@ -122,6 +122,8 @@ static void measure_row(struct table *t, size_t row)
 			widen(&t->cols[i], number_at(t, number, i, out_cell(x, row, t->order[i])));
 			continue;
 		}
+		if (t->cols[i] >= x->text.width_cols)
+			continue; /* it will be cut anyway */
 		const char *text = out_shown_text(x, row, t->order[i], x->text.width_cols);
 		size_t cols = fmt_width(text, strlen(text));
 		if (i == t->text_at) {

@@ -26,6 +26,8 @@
 struct tree {
 	struct out *x;
 	uint32_t *level; /* forks above, up to the row */
+	uint32_t
+		*fork; /* the row itself if it is one, else the next fork above; UINT32_MAX: none */
 	uint8_t *flags;
 	uint32_t level_most; /* guides drawn */
 };
@@ -59,7 +61,11 @@ static void find_forks(struct tree *t)
 	for (size_t row = 0; row < count; row++) {
 		uint32_t parent = parent_of(t, row);
 		uint32_t above = parent == UINT32_MAX ? 0 : t->level[parent];
-		t->level[row] = above + ((t->flags[row] & IS_FORK) != 0);
+		bool is_fork = t->flags[row] & IS_FORK;
+		t->level[row] = above + is_fork;
+		t->fork[row] = is_fork                ? (uint32_t)row
+			       : parent == UINT32_MAX ? UINT32_MAX
+						      : t->fork[parent];
 	}
 }
 
@@ -76,10 +82,12 @@ static void put_guides(void *arg, size_t row, struct buf *out)
 {
 	const struct tree *t = arg;
 	uint32_t forks[GUIDE_MAX_LEVELS];
-	size_t count = 0, at = row;
-	for (; at != UINT32_MAX && count < t->level_most; at = parent_of(t, at)) {
-		if (t->flags[at] & IS_FORK)
-			forks[count++] = (uint32_t)at;
+	size_t count = 0;
+	uint32_t at = t->fork[row];
+	while (at != UINT32_MAX && count < t->level_most) {
+		forks[count++] = at;
+		uint32_t parent = parent_of(t, at);
+		at = parent == UINT32_MAX ? UINT32_MAX : t->fork[parent];
 	}
 	if (t->level[row] > count)
 		buf_puts(out, text_glyph(&t->x->text, GLYPH_ELLIPSIS));
@@ -94,12 +102,13 @@ static bool tree_init(struct tree *t, struct out *x)
 	*t = (struct tree){
 		.x = x,
 		.level = mem_zarray(x->r->row_count, sizeof *t->level),
+		.fork = mem_zarray(x->r->row_count, sizeof *t->fork),
 		.flags = mem_zarray(x->r->row_count, sizeof *t->flags),
 		.level_most = (uint32_t)(x->text.width_cols / 3 / GUIDE_COLS),
 	};
 	if (t->level_most > GUIDE_MAX_LEVELS)
 		t->level_most = GUIDE_MAX_LEVELS;
-	if (t->level && t->flags)
+	if (t->level && t->fork && t->flags)
 		find_forks(t);
 	else
 		x->has_failed = true;
@@ -109,6 +118,7 @@ static bool tree_init(struct tree *t, struct out *x)
 static void tree_release(struct tree *t)
 {
 	mem_free(t->level);
+	mem_free(t->fork);
 	mem_free(t->flags);
 }
 

@@ -120,6 +120,8 @@ struct flame {
 	struct out *x;
 	size_t column;
 	double *start, *end; /* by row, in terminal columns */
+	uint32_t *seen;      /* [seen_count]: rows that take a column at least, in order */
+	size_t seen_count;
 	uint32_t depth_most;
 };
 
@@ -127,6 +129,16 @@ static double row_width(const struct flame *f, size_t row)
 {
 	double value = out_value(&f->x->r->columns[f->column], out_cell(f->x, row, f->column));
 	return value > 0 ? value : 0;
+}
+
+static size_t left_of(const struct flame *f, size_t row)
+{
+	return (size_t)(f->start[row] + 0.5);
+}
+
+static size_t right_of(const struct flame *f, size_t row)
+{
+	return (size_t)(f->end[row] + 0.5);
 }
 
 /* Children stand side by side from their parent's left edge. */
@@ -143,11 +155,15 @@ static void place(struct flame *f)
 		double *from = is_root ? &at_root : &used[r->rows[row].parent];
 		f->start[row] = used[row] = *from;
 		*from += row_width(f, row) * scale;
-		if (*from - f->start[row] >= 1 && r->rows[row].depth > f->depth_most)
+	}
+	for (size_t row = 0; row < r->row_count; row++) {
+		f->end[row] = f->start[row] + row_width(f, row) * scale;
+		if (right_of(f, row) <= left_of(f, row))
+			continue;
+		f->seen[f->seen_count++] = (uint32_t)row;
+		if (r->rows[row].depth > f->depth_most)
 			f->depth_most = r->rows[row].depth;
 	}
-	for (size_t row = 0; row < r->row_count; row++)
-		f->end[row] = f->start[row] + row_width(f, row) * scale;
 }
 
 static const char *box_label(struct flame *f, size_t row, size_t cols)
@@ -186,9 +202,9 @@ static void write_level(struct flame *f, uint32_t depth)
 	const struct query_result *r = f->x->r;
 	size_t at = 0;
 	bool is_open = false;
-	for (size_t row = 0; row < r->row_count; row++) {
-		size_t from = (size_t)(f->start[row] + 0.5), to = (size_t)(f->end[row] + 0.5);
-		if (r->rows[row].depth != depth || to <= from || from < at)
+	for (size_t i = 0; i < f->seen_count; i++) {
+		size_t row = f->seen[i], from = left_of(f, row), to = right_of(f, row);
+		if (r->rows[row].depth != depth || from < at)
 			continue;
 		if (from > at) {
 			if (is_open)
@@ -211,8 +227,9 @@ void out_flame(struct out *x)
 	struct flame f = {.x = x,
 			  .column = out_value_column(x),
 			  .start = mem_zarray(count, sizeof *f.start),
-			  .end = mem_zarray(count, sizeof *f.end)};
-	if (!f.start || !f.end)
+			  .end = mem_zarray(count, sizeof *f.end),
+			  .seen = mem_array(count, sizeof *f.seen)};
+	if (!f.start || !f.end || !f.seen)
 		x->has_failed = true;
 	if (!x->has_failed && f.column != SIZE_MAX) {
 		place(&f);
@@ -221,4 +238,5 @@ void out_flame(struct out *x)
 	}
 	mem_free(f.start);
 	mem_free(f.end);
+	mem_free(f.seen);
 }
