@@ -189,6 +189,58 @@ static int run_statement(struct asking *a, size_t i)
 	return status;
 }
 
+/* ---- plans ----------------------------------------------------------------------------- */
+
+#define STEP_FIELDS 3 /* words, cohorts or rows, bytes: with tabs between */
+
+struct step_line {
+	const char *at[STEP_FIELDS];
+	size_t bytes[STEP_FIELDS];
+	size_t count;
+};
+
+/* The next line; false at the end.  The query itself is a line of one field. */
+static bool next_step(const char **text, struct step_line *out)
+{
+	const char *p = *text;
+	out->count = 0;
+	if (!*p)
+		return false;
+	while (out->count < STEP_FIELDS) {
+		size_t bytes = strcspn(p, out->count + 1 < STEP_FIELDS ? "\t\n" : "\n");
+		out->at[out->count] = p;
+		out->bytes[out->count++] = bytes;
+		p += bytes;
+		if (*p != '\t')
+			break;
+		p++;
+	}
+	*text = p + (*p == '\n');
+	return true;
+}
+
+/* Words to the left, numbers to the right. */
+static void print_steps(const char *text)
+{
+	struct step_line line;
+	size_t cols[STEP_FIELDS] = {0};
+	for (const char *p = text; next_step(&p, &line);) {
+		for (size_t i = 0; line.count > 1 && i < line.count; i++) {
+			size_t width = fmt_width(line.at[i], line.bytes[i]);
+			cols[i] = width > cols[i] ? width : cols[i];
+		}
+	}
+	for (const char *p = text; next_step(&p, &line); putchar('\n')) {
+		for (size_t i = 0; i < line.count; i++) {
+			size_t width = fmt_width(line.at[i], line.bytes[i]);
+			int pad = line.count > 1 && width < cols[i] ? (int)(cols[i] - width) : 0;
+			printf("%s%*s", i ? "  " : "", i ? pad : 0, "");
+			fwrite(line.at[i], 1, line.bytes[i], stdout);
+			printf("%*s", i ? 0 : pad, "");
+		}
+	}
+}
+
 static int explain_statement(struct asking *a, size_t i)
 {
 	struct buf out = {0};
@@ -197,7 +249,7 @@ static int explain_statement(struct asking *a, size_t i)
 	if (query_explain(a->session, a->script, i, &out, &error))
 		status = fail_query(a, &error);
 	else if (out.count_bytes)
-		fwrite(out.data, 1, out.count_bytes, stdout);
+		print_steps(out.data);
 	buf_release(&out);
 	return status;
 }
