@@ -19,8 +19,16 @@
 void cells_keep(struct cells *c, const uint8_t *keep);
 struct graph_sum cells_sum(const struct cells *c);
 /* Signed sums that wrap instead of overflowing: counters come from files. */
-void sum_add(struct graph_sum *to, const struct graph_sum *v);
-void sum_take(struct graph_sum *from, const struct graph_sum *v);
+static inline void sum_add(struct graph_sum *to, const struct graph_sum *v)
+{
+	to->blocks = (int64_t)((uint64_t)to->blocks + (uint64_t)v->blocks);
+	to->bytes = (int64_t)((uint64_t)to->bytes + (uint64_t)v->bytes);
+}
+static inline void sum_take(struct graph_sum *from, const struct graph_sum *v)
+{
+	from->blocks = (int64_t)((uint64_t)from->blocks - (uint64_t)v->blocks);
+	from->bytes = (int64_t)((uint64_t)from->bytes - (uint64_t)v->bytes);
+}
 /* cells_load_births - every cohort with all that was born in it, inherited ones too. */
 enum neap_err cells_load_births(const struct plan_side *side, struct cells *out, struct err *e);
 /* cell_size - bytes of a block; the mean where a site has blocks of many sizes. */
@@ -30,7 +38,8 @@ int64_t cell_size(const struct cells *c, size_t i);
 
 /* What a group is called: by a frame of one side, or by the values of keys of allocations. */
 struct group {
-	uint8_t side;
+	uint8_t side;           /* of entry */
+	uint8_t value_side;     /* of values: ids belong to its file */
 	entry_id entry;         /* for keys of frames; ENTRY_NONE: none */
 	const uint64_t *values; /* [key_count] of the plan, for other keys; UINT64_MAX: unknown */
 };

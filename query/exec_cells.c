@@ -25,7 +25,7 @@
  *             allocated                         t(s) - t(b); t(last) - t(b) if it never died
  *
  * Sites whose blocks differ in size know bytes but no sizes: `size` and `max` are then the mean
- * of the cell, rounded down.
+ * of all births of the cohort, rounded down.
  */
 #include "config.h"
 
@@ -92,13 +92,9 @@ int64_t cell_size(const struct cells *c, size_t i)
 	uint64_t size = p->sites[p->cohort_site[c->cohort[i]] - 1].size_bytes;
 	if (size != PROFILE_SIZE_MIXED)
 		return size > INT64_MAX ? INT64_MAX : (int64_t)size;
-	const struct graph_sum *v = &c->value[i];
-	if (v->blocks > 0)
-		return v->bytes / v->blocks;
-	/* Parts of growth are negative.  INT64_MIN has no opposite. */
-	return v->blocks < 0 && v->bytes > INT64_MIN && v->blocks > INT64_MIN
-		       ? -v->bytes / -v->blocks
-		       : 0;
+	uint64_t births = p->cohort_births[c->cohort[i]];
+	uint64_t bytes = p->cohort_born_bytes[c->cohort[i]];
+	return births && bytes / births <= INT64_MAX ? (int64_t)(bytes / births) : 0;
 }
 
 static int64_t depth_of(const struct cells *c, size_t i)
@@ -185,12 +181,10 @@ static struct graph_sum death_value(const struct profile *p, size_t row)
 	return (struct graph_sum){(int64_t)p->death_blocks[row], (int64_t)p->death_bytes[row]};
 }
 
-static void add_to(struct graph_sum *to, struct graph_sum v, bool is_minus)
+static void take_death(struct graph_sum *from, const struct profile *p, size_t row)
 {
-	/* Unsigned: the counters of a hostile file may overflow. */
-	uint64_t blocks = (uint64_t)v.blocks, bytes = (uint64_t)v.bytes;
-	to->blocks = (int64_t)((uint64_t)to->blocks + (is_minus ? 0 - blocks : blocks));
-	to->bytes = (int64_t)((uint64_t)to->bytes + (is_minus ? 0 - bytes : bytes));
+	struct graph_sum v = death_value(p, row);
+	sum_take(from, &v);
 }
 
 /* R of every cohort. */
@@ -201,7 +195,7 @@ static struct graph_sum *load_rests(const struct profile *p)
 		rest[i] = (struct graph_sum){(int64_t)p->cohort_births[i],
 					     (int64_t)p->cohort_born_bytes[i]};
 	for (size_t i = 0; rest && i < p->death_count; i++)
-		add_to(&rest[p->death_cohort[i] - 1], death_value(p, i), true);
+		take_death(&rest[p->death_cohort[i] - 1], p, i);
 	return rest;
 }
 
@@ -247,7 +241,7 @@ static void take_part(struct cells *c, size_t cohort, snap_id death, struct grap
 	if (left->blocks <= 0 || part.blocks <= 0)
 		return;
 	struct graph_sum taken = left->blocks <= part.blocks ? *left : part;
-	add_to(left, taken, true);
+	sum_take(left, &taken);
 	emit(c, cohort, death, taken);
 }
 
@@ -271,10 +265,9 @@ static void take_parts(struct cells *c, struct graph_sum *left, const struct gra
 
 static void negate(struct cells *c, size_t from)
 {
-	struct graph_sum zero = {0, 0};
 	for (size_t i = from; i < c->count; i++) {
-		struct graph_sum v = zero;
-		add_to(&v, c->value[i], true);
+		struct graph_sum v = {0, 0};
+		sum_take(&v, &c->value[i]);
 		c->value[i] = v;
 	}
 }
@@ -389,20 +382,10 @@ void cells_keep(struct cells *c, const uint8_t *keep)
 	c->count = kept;
 }
 
-void sum_add(struct graph_sum *to, const struct graph_sum *v)
-{
-	add_to(to, *v, false);
-}
-
-void sum_take(struct graph_sum *from, const struct graph_sum *v)
-{
-	add_to(from, *v, true);
-}
-
 struct graph_sum cells_sum(const struct cells *c)
 {
 	struct graph_sum sum = {0, 0};
 	for (size_t i = 0; i < c->count; i++)
-		add_to(&sum, c->value[i], false);
+		sum_add(&sum, &c->value[i]);
 	return sum;
 }

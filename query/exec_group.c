@@ -23,7 +23,7 @@ struct key_id {
 static bool intern(struct exec *x, const char *s, size_t bytes, struct key_id *out)
 {
 	uint32_t id = strtab_add(&x->names, s, bytes);
-	out->a = id;
+	out->a = (uint64_t)id + 1; /* 0: unknown */
 	return id != UINT32_MAX;
 }
 
@@ -344,10 +344,10 @@ static struct result_cell frame_cell(struct exec *x, const struct group *g,
 
 static struct result_cell thread_cell(struct exec *x, const struct group *g, uint64_t id)
 {
-	const struct profile *p = x->pl->sides[g->side].file->p;
-	if (id == UNKNOWN || !id || id > p->thread_count)
+	struct query_file *f = x->pl->sides[g->value_side].file;
+	if (id == UNKNOWN || !id || id > f->p->thread_count)
 		return (struct result_cell){.is_unknown = true};
-	const char *name = file_thread_name(x->pl->sides[g->side].file, (thread_id)id);
+	const char *name = file_thread_name(f, (thread_id)id);
 	x->has_no_memory = x->has_no_memory || !name;
 	return text_cell(name);
 }

@@ -53,21 +53,30 @@ static struct graph_sum below(const struct sums *s, uint32_t v, uint32_t end)
 	return sum;
 }
 
-/* Outermost vnodes of each group; covered is zeroed. */
+/*
+ * Outermost vnodes of each group; covered is zeroed.  Where nothing is negative, a subtree that
+ * sums to nothing has nothing in it and is stepped over.
+ */
 static void add_totals(struct exec *x, size_t side, size_t m, uint32_t *covered)
 {
 	const struct space *sp = &x->space;
 	struct sums *s = &x->sums[side][m];
 	const struct graph_sum *p = s->prefix;
-	for (uint32_t v = 0; v < sp->vnode_count[side]; v++) {
-		uint32_t group = group_at(sp, side, v), end = end_of(sp, side, v);
-		if (group == GROUP_NONE || v < covered[group])
+	bool may_skip = x->cells[side][m].side.pop != POP_GROWTH;
+	for (uint32_t v = 0; v < sp->vnode_count[side];) {
+		uint32_t end = end_of(sp, side, v);
+		bool is_empty = p[end].blocks == p[v].blocks && p[end].bytes == p[v].bytes;
+		if (is_empty && may_skip) {
+			v = end;
 			continue;
-		covered[group] = end;
-		if (p[end].blocks == p[v].blocks && p[end].bytes == p[v].bytes)
-			continue;
-		struct graph_sum sum = below(s, v, end);
-		sum_add(&s->total[group], &sum);
+		}
+		uint32_t group = group_at(sp, side, v);
+		if (group != GROUP_NONE && v >= covered[group]) {
+			covered[group] = end;
+			struct graph_sum sum = below(s, v, end);
+			sum_add(&s->total[group], &sum);
+		}
+		v++;
 	}
 }
 

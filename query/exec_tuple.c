@@ -107,7 +107,7 @@ static uint32_t group_of(struct tuples *t, size_t side)
 	uint32_t group = find_group(t);
 	if (group == UINT32_MAX || group < t->count)
 		return group;
-	struct group g = {.side = (uint8_t)side, .entry = ENTRY_NONE};
+	struct group g = {.value_side = (uint8_t)side, .entry = ENTRY_NONE};
 	uint64_t *values = arena_alloc(&t->x->pl->arena, t->width * sizeof *values + 1);
 	if (!values || !vec_reserve((void **)&t->groups, &t->cap, t->count + 1, sizeof *t->groups))
 		return UINT32_MAX;

@@ -95,6 +95,22 @@ static uint32_t new_place(const struct transform *t, uint32_t old)
 	return t->map[old] == VNODE_ROOT ? VNODE_NO_STACK : t->map[old];
 }
 
+/*
+ * The leaf of what is left of a stack.  If only allocation wrappers are left, the outermost is
+ * the leaf; if folding went back to before the leaf, the frame it went back to.
+ */
+static uint32_t new_leaf(const struct transform *t, uint32_t old, uint32_t inner)
+{
+	uint32_t leaf = new_place(t, old);
+	if (inner == VNODE_NONE || inner == VNODE_NO_STACK)
+		return leaf;
+	if (leaf != VNODE_NONE && leaf != VNODE_NO_STACK)
+		return leaf <= inner && inner < t->to->end[leaf] ? leaf : inner;
+	while (t->to->parent[inner] != VNODE_ROOT)
+		inner = t->to->parent[inner];
+	return inner;
+}
+
 static struct stacks *apply(struct transform *t, size_t node_count)
 {
 	entry_id no_stack = t->from->entry[VNODE_NO_STACK];
@@ -104,7 +120,7 @@ static struct stacks *apply(struct transform *t, size_t node_count)
 	bool is_good = t->map && t->state && t->to && move_all(t);
 	for (size_t n = 0; is_good && n < node_count; n++) {
 		t->to->inner[n] = new_place(t, t->from->inner[n]);
-		t->to->leaf[n] = new_place(t, t->from->leaf[n]);
+		t->to->leaf[n] = new_leaf(t, t->from->leaf[n], t->to->inner[n]);
 	}
 	mem_free(t->map);
 	mem_free(t->state);

@@ -1,0 +1,945 @@
+/* See query_ref.h. */
+#include "config.h"
+
+#include "tests/unit/query_ref.h"
+
+#include "src/base/mem.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void must(bool is_good, const char *what)
+{
+	if (is_good)
+		return;
+	fprintf(stderr, "query_ref: %s\n", what);
+	abort();
+}
+
+/* ---- stacks ----------------------------------------------------------------------------- */
+
+static const char *last_part(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	return slash ? slash + 1 : path;
+}
+
+static void add_frame(struct ref_stack *s, const struct ref_frame *f)
+{
+	must(s->count < REF_FRAMES, "stack too deep");
+	memmove(s->frames + 1, s->frames, (size_t)s->count * sizeof *f);
+	s->frames[0] = *f;
+	s->count++;
+}
+
+static void add_word(struct ref_stack *s, const char *word)
+{
+	struct ref_frame f = {.is_named = false};
+	snprintf(f.func, sizeof f.func, "%s", word);
+	add_frame(s, &f);
+}
+
+/* The functions of one node, innermost first, each put outside of those before. */
+static void add_node(struct ref_stack *s, const struct profile *p, node_id n)
+{
+	frame_id id = p->node_frame[n];
+	const struct profile_frame *code = &p->frames[id - 1];
+	struct ref_frame f = {.pc = code->pc, .has_code = true};
+	f.path = code->module ? p->modules[code->module - 1].path : NULL;
+	uint32_t first = 0, end = 0;
+	if (p->has_symbols && id <= p->symbols.frame_count) {
+		first = p->symbols.first_line[id - 1];
+		end = p->symbols.first_line[id];
+	}
+	if (first == end) {
+		if (f.path)
+			snprintf(f.func, sizeof f.func, "%s+0x%" PRIx64, last_part(f.path), f.pc);
+		else
+			snprintf(f.func, sizeof f.func, "0x%" PRIx64, f.pc);
+		add_frame(s, &f);
+	}
+	for (uint32_t i = first; i < end; i++) {
+		const struct profile_line *l = &p->symbols.lines[i];
+		const struct profile_func *func = l->func ? &p->symbols.funcs[l->func - 1] : NULL;
+		must(func, "a line without a function");
+		snprintf(f.func, sizeof f.func, "%s", func->name);
+		f.linkage = func->linkage;
+		f.file = l->file ? p->symbols.files[l->file - 1] : NULL;
+		f.line = l->line;
+		f.is_named = true;
+		add_frame(s, &f);
+	}
+}
+
+static void make_stack(struct ref_stack *s, const struct ref_side *side, node_id n)
+{
+	const struct profile *p = side->p;
+	memset(s, 0, sizeof *s);
+	for (; n >= PROFILE_NODE_FIRST; n = p->node_parent[n])
+		add_node(s, p, n);
+	if (n == PROFILE_NODE_SIGNAL)
+		add_word(s, "[signal]");
+	else if (n == PROFILE_NODE_TRUNCATED)
+		add_word(s, "[truncated]");
+	else if (!s->count)
+		add_word(s, "[no stack]");
+	s->leaf = s->count - 1;
+	while (s->leaf > 0 && s->frames[s->leaf].is_named &&
+	       side->is_wrapper(s->frames[s->leaf].func))
+		s->leaf--;
+	/* Wrappers only, below a root that is no function: the outermost function. */
+	if (s->leaf == 0 && s->count > 1 && !s->frames[0].has_code)
+		s->leaf = 1;
+	/* The outermost address of wrappers only: the function that holds its code. */
+}
+
+/* ---- texts ---------------------------------------------------------------------------------- */
+
+static bool text_is(const struct ast_text *t, const char *s, size_t bytes)
+{
+	return t->bytes == bytes && !memcmp(t->s, s, bytes);
+}
+
+static bool glob(const char *p, const char *p_end, const char *s)
+{
+	if (p == p_end)
+		return !*s;
+	if (*p == '*')
+		return glob(p + 1, p_end, s) || (*s && glob(p, p_end, s + 1));
+	return *s && (*p == '?' || *p == *s) && glob(p + 1, p_end, s + 1);
+}
+
+static bool value_is(const struct ast_pattern *v, const char *s)
+{
+	const struct ast_text *t = &v->text;
+	if (v->kind == PATTERN_WORD)
+		return glob(t->s, t->s + t->bytes, s);
+	return text_is(t, s, strlen(s));
+}
+
+/* Names of the tests have no brackets but those of a parameter list at the end. */
+static bool function_is(const struct ast_pattern *v, const struct ref_frame *f)
+{
+	char plain[96];
+	snprintf(plain, sizeof plain, "%s", f->func);
+	char *open = f->is_named ? strchr(plain, '(') : NULL;
+	if (open)
+		*open = 0;
+	return value_is(v, f->func) || value_is(v, plain) ||
+	       (f->linkage && value_is(v, f->linkage));
+}
+
+static bool file_is(const struct ast_pattern *v, const char *path)
+{
+	for (const char *s = path; s; s = strchr(s, '/') ? strchr(s, '/') + 1 : NULL) {
+		if (value_is(v, s))
+			return true;
+	}
+	return false;
+}
+
+static bool contains(const struct ast_pattern *v, const char *s)
+{
+	char part[128];
+	must(v->kind != PATTERN_REGEX, "regular expressions are tested apart");
+	snprintf(part, sizeof part, "%.*s", (int)v->text.bytes, v->text.s);
+	return strstr(s, part);
+}
+
+static double number(const struct ast_text *t)
+{
+	char text[64], *end;
+	snprintf(text, sizeof text, "%.*s", (int)t->bytes, t->s);
+	double value = strtod(text, &end);
+	if (!strcmp(end, "K"))
+		return value * 1024;
+	if (!strcmp(end, "ms"))
+		return value * 1e6;
+	must(!*end, "a unit that the tests do not use");
+	return value;
+}
+
+static bool number_fits(const struct ast_compare *c, double x)
+{
+	bool is_listed = false;
+	for (size_t i = 0; i < c->value_count; i++)
+		is_listed = is_listed || number(&c->values[i].text) == x;
+	double low = (double)c->low.value, high = (double)c->high.value;
+	switch (c->op) {
+	case OP_EQ:
+	case OP_IN_LIST:
+		return is_listed;
+	case OP_NE:
+		return !is_listed;
+	case OP_LT:
+		return x < low;
+	case OP_LE:
+		return x <= low;
+	case OP_GT:
+		return x > low;
+	case OP_GE:
+		return x >= low;
+	case OP_IN_RANGE:
+		return (!c->has_low || x >= low) && (!c->has_high || x <= high);
+	default:
+		must(false, "~ on a number");
+		return false;
+	}
+}
+
+/* ---- conditions on frames ----------------------------------------------------------------------- */
+
+static bool frame_fits(const struct ref_frame *f, const struct ast_expr *x);
+
+static bool frame_value_is(const struct ref_frame *f, enum ast_field field,
+			   const struct ast_pattern *v)
+{
+	if (field == FIELD_FUNC)
+		return function_is(v, f);
+	if (field == FIELD_FILE)
+		return file_is(v, f->file);
+	return value_is(v, f->path) || value_is(v, last_part(f->path));
+}
+
+static bool frame_compare(const struct ref_frame *f, const struct ast_compare *c)
+{
+	if (c->field == FIELD_LINE)
+		return f->line && number_fits(c, f->line);
+	if (c->field == FIELD_ADDR)
+		return f->has_code && number_fits(c, (double)f->pc);
+	const char *text = c->field == FIELD_FUNC   ? f->func
+			   : c->field == FIELD_FILE ? f->file
+						    : f->path;
+	bool fits = false;
+	if (!text)
+		return false;
+	if (c->op == OP_MATCH || c->op == OP_NOT_MATCH)
+		return contains(&c->values[0], text) == (c->op == OP_MATCH);
+	for (size_t i = 0; i < c->value_count; i++)
+		fits = fits || frame_value_is(f, c->field, &c->values[i]);
+	return fits == (c->op != OP_NE);
+}
+
+static bool step_fits(const struct ref_frame *f, const struct ast_step *s)
+{
+	if (s->kind == STEP_EXPR)
+		return frame_fits(f, s->expr);
+	return s->kind == STEP_ONE || contains(&s->pattern, f->func);
+}
+
+static bool frame_fits(const struct ref_frame *f, const struct ast_expr *x)
+{
+	bool fits = x->kind == EXPR_AND;
+	switch (x->kind) {
+	case EXPR_AND:
+		for (size_t i = 0; i < x->item_count; i++)
+			fits = fits && frame_fits(f, x->items[i]);
+		return fits;
+	case EXPR_OR:
+		for (size_t i = 0; i < x->item_count; i++)
+			fits = fits || frame_fits(f, x->items[i]);
+		return fits;
+	case EXPR_NOT:
+		return !frame_fits(f, x->items[0]);
+	case EXPR_COMPARE:
+		return frame_compare(f, &x->compare);
+	case EXPR_STEP:
+		return step_fits(f, &x->steps[0]);
+	case EXPR_NAME:
+		return frame_fits(f, x->let_expr);
+	default:
+		must(false, "not a condition on a frame");
+		return false;
+	}
+}
+
+/* ---- conditions on stacks ------------------------------------------------------------------------ */
+
+/* Steps k.. against frames from i on; gap: any number of frames may come first. */
+static bool path_from(const struct ref_stack *s, const struct ast_expr *x, size_t k, int i,
+		      bool gap)
+{
+	if (k == x->step_count) {
+		/* The match has ended before frame i. */
+		return !x->is_leafed || i - 1 >= s->leaf;
+	}
+	const struct ast_step *step = &x->steps[k];
+	gap = gap || step->is_far;
+	if (step->kind == STEP_MANY) {
+		/* `**` at the end takes frames too, so that the match may end at any of them. */
+		for (int next = i; next <= s->count; next++) {
+			if (path_from(s, x, k + 1, next, false))
+				return true;
+		}
+		return false;
+	}
+	for (int at = i; at < s->count && (gap || at == i); at++) {
+		if (step_fits(&s->frames[at], step) && path_from(s, x, k + 1, at + 1, false))
+			return true;
+	}
+	return false;
+}
+
+static bool stack_has(const struct ref_stack *s, const struct ast_expr *x, enum ast_quantifier q)
+{
+	const struct ast_expr *of = x->kind == EXPR_QUANT ? x->items[0] : x;
+	int fitting = 0;
+	for (int i = 0; i < s->count; i++)
+		fitting += frame_fits(&s->frames[i], of);
+	switch (q) {
+	case QUANT_ALL:
+		return fitting == s->count;
+	case QUANT_NONE:
+		return !fitting;
+	case QUANT_LEAF:
+		return frame_fits(&s->frames[s->leaf], of);
+	case QUANT_ROOT:
+		return frame_fits(&s->frames[0], of);
+	default:
+		return fitting;
+	}
+}
+
+/* ---- groups of blocks ------------------------------------------------------------------------------ */
+
+struct part {
+	size_t cohort;
+	snap_id birth, death; /* death 0: never */
+	struct graph_sum value;
+};
+
+static uint64_t time_of(const struct profile *p, snap_id s)
+{
+	return s ? p->snapshots[s - 1].time_ns : 0;
+}
+
+static uint64_t lifetime_of(const struct ref_side *side, const struct part *b)
+{
+	const struct profile *p = side->p;
+	uint64_t to = side->instant_ns, from = time_of(p, b->birth);
+	if (side->pop == POP_ALLOCATED || side->pop == POP_FREED || side->pop == POP_TEMPORARY)
+		to = time_of(p, b->death ? b->death : (snap_id)p->snapshot_count);
+	return to > from ? to - from : 0;
+}
+
+static int64_t size_of(const struct profile *p, const struct part *b)
+{
+	uint64_t size = p->sites[p->cohort_site[b->cohort] - 1].size_bytes;
+	if (size != PROFILE_SIZE_MIXED)
+		return (int64_t)size;
+	return (int64_t)(p->cohort_born_bytes[b->cohort] / p->cohort_births[b->cohort]);
+}
+
+static bool block_number(const struct ref_side *side, const struct part *b,
+			 const struct ref_stack *s, enum ast_field field, int64_t *out)
+{
+	const struct profile *p = side->p;
+	switch (field) {
+	case FIELD_SIZE:
+		*out = size_of(p, b);
+		return true;
+	case FIELD_TID:
+		*out = p->threads[p->cohort_thread[b->cohort] - 1].tid;
+		return *out;
+	case FIELD_LIFETIME:
+		*out = (int64_t)lifetime_of(side, b);
+		return true;
+	case FIELD_BORN:
+		*out = (int64_t)time_of(p, b->birth);
+		return true;
+	case FIELD_DIED:
+		*out = (int64_t)time_of(p, b->death);
+		return b->death;
+	case FIELD_DEPTH:
+		*out = s->count;
+		return true;
+	default:
+		must(false, "not a number of blocks");
+		return false;
+	}
+}
+
+static bool block_named(const struct ref_side *side, const struct part *b,
+			const struct ast_compare *c)
+{
+	const struct profile *p = side->p;
+	thread_id thread = p->cohort_thread[b->cohort];
+	const char *text = p->threads[thread - 1].name;
+	char id[16];
+	bool fits = false;
+	snprintf(id, sizeof id, "%u", thread);
+	if (c->field == FIELD_API) {
+		enum profile_api api = p->sites[p->cohort_site[b->cohort] - 1].api;
+		if (api == API_UNKNOWN)
+			return false;
+		text = profile_api_name(api);
+		id[0] = 0;
+	} else if (c->field != FIELD_THREAD) {
+		return false;
+	}
+	if (c->op == OP_MATCH || c->op == OP_NOT_MATCH)
+		return contains(&c->values[0], text && *text ? text : id) == (c->op == OP_MATCH);
+	for (size_t i = 0; i < c->value_count; i++)
+		fits = fits || (text && *text && value_is(&c->values[i], text)) ||
+		       (id[0] && value_is(&c->values[i], id));
+	return fits == (c->op != OP_NE);
+}
+
+static bool block_fits(const struct ref_side *side, const struct part *b, const struct ref_stack *s,
+		       const struct ast_expr *x)
+{
+	bool fits = x->kind == EXPR_AND;
+	int64_t value;
+	const struct ast_compare *c = &x->compare;
+	switch (x->kind) {
+	case EXPR_AND:
+		for (size_t i = 0; i < x->item_count; i++)
+			fits = fits && block_fits(side, b, s, x->items[i]);
+		return fits;
+	case EXPR_OR:
+		for (size_t i = 0; i < x->item_count; i++)
+			fits = fits || block_fits(side, b, s, x->items[i]);
+		return fits;
+	case EXPR_NOT:
+		return !block_fits(side, b, s, x->items[0]);
+	case EXPR_NAME:
+		return block_fits(side, b, s, x->let_expr);
+	case EXPR_QUANT:
+		return stack_has(s, x, x->quantifier);
+	case EXPR_STEP:
+		return stack_has(s, x, QUANT_ANY);
+	case EXPR_PATH:
+		return path_from(s, x, 0, 0, !x->is_rooted);
+	case EXPR_COMPARE:
+		break;
+	}
+	if (c->field == FIELD_FUNC || c->field == FIELD_FILE || c->field == FIELD_MODULE ||
+	    c->field == FIELD_LINE || c->field == FIELD_ADDR)
+		return stack_has(s, x, c->quantifier);
+	if (c->field == FIELD_THREAD || c->field == FIELD_API || c->field == FIELD_TYPE ||
+	    c->field == FIELD_LABEL)
+		return block_named(side, b, c);
+	return block_number(side, b, s, c->field, &value) && number_fits(c, (double)value);
+}
+
+/* ---- transforms ------------------------------------------------------------------------------------- */
+
+/* Put frame i of `from` at the end of `to`. */
+static int keep(struct ref_stack *to, const struct ref_frame *f)
+{
+	to->frames[to->count] = *f;
+	return to->count++;
+}
+
+static bool is_same_function(const struct ref_frame *a, const struct ref_frame *b)
+{
+	if (a->is_named != b->is_named)
+		return false;
+	/* Without names, only the very same address is the same function. */
+	return a->is_named ? !strcmp(a->func, b->func)
+			   : a->pc == b->pc && a->path == b->path && !strcmp(a->func, b->func);
+}
+
+/* place[0 .. known - 1] of frames that are folded away become -3. */
+static int fold_recursion(struct ref_stack *to, const struct ref_frame *f, int *place, int known)
+{
+	for (int i = 0; i < to->count; i++) {
+		if (!is_same_function(&to->frames[i], f))
+			continue;
+		to->count = i + 1;
+		for (int k = 0; k < known; k++)
+			place[k] = place[k] > i ? -3 : place[k];
+		return i;
+	}
+	return keep(to, f);
+}
+
+static void transform(struct ref_stack *s, const struct ast_stage *stage)
+{
+	struct ref_stack from = *s;
+	bool was_fitting = false, is_on = false, leaf_is_out = false;
+	int place[REF_FRAMES];
+	if (from.is_dropped)
+		return;
+	bool is_unknown = from.count == 1 && !strcmp(from.frames[0].func, "[no stack]");
+	s->count = 0;
+	for (int i = 0; i < from.count; i++) {
+		const struct ref_frame *f = &from.frames[i];
+		bool fits = stage->has_step && step_fits(f, &stage->step);
+		if (is_unknown && stage->kind != STAGE_ZOOM)
+			place[i] = keep(s, f);
+		else if (stage->kind == STAGE_HIDE)
+			place[i] = fits ? s->count - 1 : keep(s, f);
+		else if (stage->kind == STAGE_ZOOM) {
+			is_on = is_on || fits;
+			place[i] = is_on ? keep(s, f) : -2;
+		} else if (stage->kind == STAGE_TRIM) {
+			is_on = is_on || fits;
+			place[i] = is_on ? s->count - 1 : keep(s, f);
+		} else if (stage->is_recursion) {
+			place[i] = fold_recursion(s, f, place, i);
+		} else {
+			place[i] = fits && was_fitting ? s->count - 1 : keep(s, f);
+			was_fitting = fits;
+		}
+	}
+	leaf_is_out = place[from.leaf] == -2;
+	s->is_dropped = place[from.count - 1] == -2;
+	s->leaf = leaf_is_out ? 0 : place[from.leaf] == -3 ? s->count - 1 : place[from.leaf];
+	if (!s->count && !s->is_dropped) {
+		add_word(s, "[no stack]");
+		s->leaf = 0;
+	} else if (s->leaf < 0) {
+		s->leaf = 0; /* only wrappers are left */
+	}
+}
+
+/* ---- populations -------------------------------------------------------------------------------------- */
+
+struct parts {
+	struct part *items;
+	size_t count, cap;
+};
+
+static void add_part(struct parts *ps, const struct part *b)
+{
+	if (!b->value.blocks && !b->value.bytes)
+		return;
+	must(vec_reserve((void **)&ps->items, &ps->cap, ps->count + 1, sizeof *b), "memory");
+	ps->items[ps->count++] = *b;
+}
+
+/* All blocks of a cohort by their deaths, those that never died last. */
+static void split_cohort(const struct profile *p, size_t c, struct parts *out)
+{
+	struct part rest = {
+		.cohort = c,
+		.birth = p->cohort_flags[c] & COHORT_INHERITED ? 0 : p->cohort_birth[c],
+		.value = {(int64_t)p->cohort_births[c], (int64_t)p->cohort_born_bytes[c]},
+	};
+	for (snap_id s = 1; s <= p->snapshot_count; s++) {
+		for (size_t i = p->death_first[s - 1]; i < p->death_first[s]; i++) {
+			if (p->death_cohort[i] != c + 1)
+				continue;
+			struct part b = rest;
+			b.death = s;
+			b.value.blocks = (int64_t)p->death_blocks[i];
+			b.value.bytes = (int64_t)p->death_bytes[i];
+			rest.value.blocks -= b.value.blocks;
+			rest.value.bytes -= b.value.bytes;
+			add_part(out, &b);
+		}
+	}
+	add_part(out, &rest);
+}
+
+/* `left` blocks taken from the parts in order of death, or against it. */
+static void take(const struct parts *all, struct graph_sum left, bool is_last_first,
+		 struct parts *out)
+{
+	struct part b = {.cohort = all->count ? all->items[0].cohort : 0,
+			 .birth = all->count ? all->items[0].birth : 0};
+	for (size_t k = 0; k < all->count && left.blocks > 0; k++) {
+		b = all->items[is_last_first ? all->count - 1 - k : k];
+		if (!b.death && !is_last_first)
+			continue; /* what never died is not temporary */
+		if (b.value.blocks <= 0)
+			continue;
+		if (left.blocks <= b.value.blocks)
+			b.value = left;
+		left.blocks -= b.value.blocks;
+		left.bytes -= b.value.bytes;
+		add_part(out, &b);
+	}
+	b.death = 0;
+	b.value = left;
+	add_part(out, &b);
+}
+
+static struct graph_sum peak_of(const struct profile *p, size_t c)
+{
+	struct graph_sum sum = {0, 0};
+	for (size_t i = 0; i < p->peak_entry_count; i++) {
+		if (p->peak_entries[i].cohort == c + 1) {
+			sum.blocks += (int64_t)p->peak_entries[i].blocks;
+			sum.bytes += (int64_t)p->peak_entries[i].bytes;
+		}
+	}
+	return sum;
+}
+
+static void population_of(const struct ref_side *side, size_t c, struct parts *out)
+{
+	const struct profile *p = side->p;
+	struct graph_window w = side->window;
+	struct parts all = {0};
+	split_cohort(p, c, &all);
+	snap_id birth = p->cohort_flags[c] & COHORT_INHERITED ? 0 : p->cohort_birth[c];
+	bool is_born_in = birth > w.from && birth <= w.to;
+	if (side->pop == POP_TEMPORARY && is_born_in)
+		take(&all,
+		     (struct graph_sum){(int64_t)p->cohort_temporary[c],
+					(int64_t)p->cohort_temporary_bytes[c]},
+		     false, out);
+	if (side->pop == POP_PEAK && p->has_peak)
+		take(&all, peak_of(p, c), true, out);
+	for (size_t i = 0; i < all.count; i++) {
+		struct part b = all.items[i];
+		bool outlives = !b.death || b.death > w.to;
+		bool is_in = false;
+		switch (side->pop) {
+		case POP_LIVE:
+			is_in = birth <= w.to && outlives;
+			break;
+		case POP_PEAK: /* without an exact one the window ends at the highest snapshot */
+			is_in = !p->has_peak && birth <= w.to && outlives;
+			break;
+		case POP_LEAKED:
+			is_in = !b.death;
+			break;
+		case POP_ALLOCATED:
+			is_in = is_born_in;
+			break;
+		case POP_FREED:
+			is_in = b.death > w.from && b.death <= w.to;
+			break;
+		case POP_SURVIVORS:
+			is_in = is_born_in && outlives;
+			break;
+		default:
+			break;
+		}
+		if (is_in)
+			add_part(out, &b);
+	}
+	mem_free(all.items);
+}
+
+/* ---- rows ---------------------------------------------------------------------------------------------- */
+
+struct ref_row *ref_find(const struct ref_table *t, const char *key)
+{
+	for (size_t i = 0; i < t->count; i++) {
+		if (!strcmp(t->rows[i].key, key))
+			return &t->rows[i];
+	}
+	return NULL;
+}
+
+static struct ref_row *row_for(struct ref_table *t, const char *key)
+{
+	struct ref_row *r = ref_find(t, key);
+	if (r)
+		return r;
+	must(vec_reserve((void **)&t->rows, &t->cap, t->count + 1, sizeof *t->rows), "memory");
+	r = &t->rows[t->count++];
+	*r = (struct ref_row){.key = mem_strdup(key), .first_ns = UINT64_MAX};
+	return r;
+}
+
+static void add_sum(struct graph_sum *to, struct graph_sum v)
+{
+	to->blocks += v.blocks;
+	to->bytes += v.bytes;
+}
+
+static void add_total(struct ref_row *r, const struct ref_side *side, const struct part *b)
+{
+	uint64_t born = time_of(side->p, b->birth);
+	int64_t size = size_of(side->p, b);
+	add_sum(&r->total, b->value);
+	if (r->max_bytes < size)
+		r->max_bytes = size;
+	if (r->first_ns > born)
+		r->first_ns = born;
+	if (r->last_ns < born)
+		r->last_ns = born;
+	must(vec_reserve((void **)&r->lifetimes, &r->lifetime_cap, r->lifetime_count + 1,
+			 sizeof *r->lifetimes),
+	     "memory");
+	r->lifetimes[r->lifetime_count++] =
+		(struct ref_lifetime){lifetime_of(side, b), b->value.blocks};
+}
+
+#define KEY_BYTES 8192
+
+static void put(char *to, const char *text)
+{
+	size_t used = strlen(to);
+	must(used + strlen(text) + 1 < KEY_BYTES, "key too long");
+	memcpy(to + used, text, strlen(text) + 1);
+}
+
+static void put_number(char *to, uint64_t value)
+{
+	char text[32];
+	snprintf(text, sizeof text, "%" PRIu64, value);
+	put(to, text);
+}
+
+/* What a frame is called by one key; "?" if that is unknown. */
+static void put_frame_key(char *to, const struct ref_question *q, const struct ref_frame *f,
+			  const struct ast_key *k)
+{
+	if (k->kind == KEY_CLASS) {
+		char name[96];
+		snprintf(name, sizeof name, "%s", f->func);
+		char *open = f->is_named ? strchr(name, '(') : NULL, *colons = NULL;
+		if (open)
+			*open = 0;
+		for (char *s = name; f->is_named && (s = strstr(s, "::")); s += 2)
+			colons = s;
+		if (colons)
+			*colons = 0;
+		put(to, name);
+	} else if (k->field == FIELD_FUNC) {
+		put(to, f->func);
+	} else if (k->field == FIELD_FILE) {
+		put(to, f->file ? f->file : "?");
+	} else if (k->field == FIELD_MODULE) {
+		put(to, f->path ? f->path : "?");
+	} else if (k->field == FIELD_LINE && f->line) {
+		if (!q->line_is_number) {
+			put(to, f->file ? f->file : "?");
+			put(to, ":");
+		}
+		put_number(to, f->line);
+	} else {
+		put(to, "?");
+	}
+}
+
+static void frame_key(char *to, const struct ref_question *q, const struct ref_frame *f)
+{
+	*to = 0;
+	for (size_t i = 0; i < q->key_count; i++) {
+		if (i)
+			put(to, "|");
+		put_frame_key(to, q, f, &q->keys[i]);
+	}
+}
+
+static void put_stack(char *to, const struct ref_question *q, const struct ref_stack *s)
+{
+	for (int i = 0; i <= s->leaf; i++) {
+		const struct ref_frame *f = &s->frames[i];
+		if (i)
+			put(to, ";");
+		put(to, f->func);
+		if (q->stacks_by_name)
+			continue;
+		put(to, "@");
+		put(to, f->line && f->file ? f->file : "");
+		put(to, ":");
+		put_number(to, f->line);
+	}
+}
+
+static uint64_t bucket(const struct ast_key *k, uint64_t value)
+{
+	return k->has_bucket ? value / (uint64_t)k->bucket.value * (uint64_t)k->bucket.value
+			     : value;
+}
+
+static void put_block_key(char *to, const struct ref_question *q, const struct ref_side *side,
+			  const struct part *b, const struct ref_stack *s, const struct ast_key *k)
+{
+	const struct profile *p = side->p;
+	int64_t value;
+	if (k->kind == KEY_STACK) {
+		put_stack(to, q, s);
+	} else if (k->kind == KEY_TIME) {
+		put_number(to, bucket(k, time_of(p, side->pop == POP_FREED ? b->death : b->birth)));
+	} else if (k->field == FIELD_THREAD) {
+		thread_id id = p->cohort_thread[b->cohort];
+		put(to, p->threads[id - 1].name);
+		put(to, *p->threads[id - 1].name ? " #" : "#");
+		put_number(to, id);
+	} else if (k->field == FIELD_API) {
+		enum profile_api api = p->sites[p->cohort_site[b->cohort] - 1].api;
+		put(to, api == API_UNKNOWN ? "?" : profile_api_name(api));
+	} else if (k->field == FIELD_TYPE || k->field == FIELD_LABEL) {
+		put(to, "?");
+	} else if (block_number(side, b, s, k->field, &value)) {
+		put_number(to, bucket(k, (uint64_t)value));
+	} else {
+		put(to, "?");
+	}
+}
+
+static bool is_frame_key(const struct ast_key *k)
+{
+	return k->kind == KEY_CLASS ||
+	       (k->kind == KEY_FIELD && (k->field == FIELD_FUNC || k->field == FIELD_FILE ||
+					 k->field == FIELD_LINE || k->field == FIELD_MODULE));
+}
+
+static void add_tuple(const struct ref_question *q, const struct ref_side *side,
+		      const struct part *b, const struct ref_stack *recorded,
+		      const struct ref_stack *s, struct ref_table *t)
+{
+	char key[KEY_BYTES] = "";
+	for (size_t i = 0; i < q->key_count; i++) {
+		if (i)
+			put(key, "|");
+		if (is_frame_key(&q->keys[i]))
+			put_frame_key(key, q, &s->frames[s->leaf], &q->keys[i]);
+		else /* depth is that of the recorded stack */
+			put_block_key(key, q, side, b, q->keys[i].kind == KEY_STACK ? s : recorded,
+				      &q->keys[i]);
+	}
+	struct ref_row *r = row_for(t, key);
+	add_sum(&r->self, b->value);
+	add_total(r, side, b);
+}
+
+static void add_frames(const struct ref_question *q, const struct ref_side *side,
+		       const struct part *b, const struct ref_stack *s, struct ref_table *t)
+{
+	char key[KEY_BYTES], earlier[KEY_BYTES];
+	bool is_cut = false;
+	for (int i = 0; i < s->count; i++) {
+		bool is_new = true;
+		frame_key(key, q, &s->frames[i]);
+		for (int k = 0; k < i && is_new; k++) {
+			frame_key(earlier, q, &s->frames[k]);
+			is_new = strcmp(key, earlier) != 0;
+		}
+		if (is_new)
+			add_total(row_for(t, key), side, b);
+		is_cut = is_cut || (q->is_cut && q->is_cut(key, q->arg));
+	}
+	if (is_cut)
+		add_total(&t->other, side, b);
+	frame_key(key, q, &s->frames[s->leaf]);
+	add_sum(&row_for(t, key)->self, b->value);
+	if (q->is_cut && q->is_cut(key, q->arg))
+		add_sum(&t->other.self, b->value);
+}
+
+/* Rows of a tree are called by the path to them. */
+static void add_path(const struct ref_question *q, const struct ref_side *side,
+		     const struct part *b, const struct ref_stack *s, int from, int to,
+		     struct ref_table *t)
+{
+	char key[KEY_BYTES] = "", one[KEY_BYTES];
+	int step = from <= to ? 1 : -1;
+	for (int i = from;; i += step) {
+		frame_key(one, q, &s->frames[i]);
+		if (i != from)
+			put(key, "\n");
+		put(key, one);
+		add_total(row_for(t, key), side, b);
+		if (i == to)
+			return;
+	}
+}
+
+static void add_tree(const struct ref_question *q, const struct ref_side *side,
+		     const struct part *b, const struct ref_stack *s, struct ref_table *t)
+{
+	int first = 0, last = s->leaf;
+	char key[KEY_BYTES] = "", one[KEY_BYTES];
+	if (q->step) {
+		while (first < s->count && !step_fits(&s->frames[first], q->step))
+			first++;
+		if (first > last)
+			last = s->count - 1; /* only a wrapper fits */
+	}
+	if (q->view == REF_TREE) {
+		add_path(q, side, b, s, first, last, t);
+		for (int i = first; i <= last; i++) {
+			frame_key(one, q, &s->frames[i]);
+			if (i != first)
+				put(key, "\n");
+			put(key, one);
+		}
+		add_sum(&row_for(t, key)->self, b->value);
+		return;
+	}
+	int begin = q->step ? first : last;
+	add_path(q, side, b, s, begin, 0, t);
+	frame_key(key, q, &s->frames[begin]);
+	if (begin == last)
+		add_sum(&row_for(t, key)->self, b->value);
+}
+
+static void add_block(const struct ref_question *q, const struct ref_side *side,
+		      const struct part *b, struct ref_table *t)
+{
+	struct ref_stack s, recorded;
+	const struct profile *p = side->p;
+	make_stack(&recorded, side, p->sites[p->cohort_site[b->cohort] - 1].node);
+	s = recorded;
+	add_sum(&t->all, b->value);
+	if (q->query->filter && !block_fits(side, b, &s, q->query->filter))
+		return;
+	for (size_t i = 0; i < q->query->stage_count; i++) {
+		const struct ast_stage *stage = &q->query->stages[i];
+		if (stage->kind == STAGE_HIDE || stage->kind == STAGE_ZOOM ||
+		    stage->kind == STAGE_TRIM || stage->kind == STAGE_COLLAPSE)
+			transform(&s, stage);
+	}
+	bool fits = !q->step;
+	for (int i = 0; i < s.count && q->step; i++)
+		fits = fits || step_fits(&s.frames[i], q->step);
+	if (s.is_dropped || !fits)
+		return;
+	add_sum(&t->totals.self, b->value);
+	add_total(&t->totals, side, b);
+	if (q->view == REF_FRAME_KEYS)
+		add_frames(q, side, b, &s, t);
+	else if (q->view == REF_TREE || q->view == REF_INVERTED)
+		add_tree(q, side, b, &s, t);
+	else if (q->view != REF_SUM)
+		add_tuple(q, side, b, &recorded, &s, t);
+}
+
+void ref_answer(const struct ref_question *q, const struct ref_side *side, struct ref_table *out)
+{
+	*out = (struct ref_table){.totals = {.first_ns = UINT64_MAX},
+				  .other = {.first_ns = UINT64_MAX}};
+	for (size_t c = 0; c < side->p->cohort_count; c++) {
+		struct parts parts = {0};
+		population_of(side, c, &parts);
+		for (size_t i = 0; i < parts.count; i++)
+			add_block(q, side, &parts.items[i], out);
+		mem_free(parts.items);
+	}
+}
+
+void ref_table_release(struct ref_table *t)
+{
+	for (size_t i = 0; i < t->count; i++) {
+		mem_free(t->rows[i].key);
+		mem_free(t->rows[i].lifetimes);
+	}
+	mem_free(t->rows);
+	mem_free(t->totals.lifetimes);
+	mem_free(t->other.lifetimes);
+	*t = (struct ref_table){.count = 0};
+}
+
+bool ref_quantile(const struct ref_row *r, int percent, uint64_t *out)
+{
+	int64_t all = 0, best_seen = 0;
+	uint64_t best = UINT64_MAX;
+	for (size_t i = 0; i < r->lifetime_count; i++)
+		all += r->lifetimes[i].blocks;
+	/* Of all lifetimes that enough blocks do not exceed, the smallest. */
+	for (size_t i = 0; i < r->lifetime_count; i++) {
+		int64_t seen = 0;
+		for (size_t k = 0; k < r->lifetime_count; k++) {
+			if (r->lifetimes[k].ns <= r->lifetimes[i].ns)
+				seen += r->lifetimes[k].blocks;
+		}
+		if (seen * 100 >= all * percent && r->lifetimes[i].ns < best) {
+			best = r->lifetimes[i].ns;
+			best_seen = seen;
+		}
+	}
+	*out = best;
+	return best_seen;
+}

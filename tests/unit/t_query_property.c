@@ -1,0 +1,1019 @@
+/* Random queries on random profiles: query/ against query_ref.c. */
+#include "config.h"
+
+#include "query/query.h"
+
+#include "src/base/mem.h"
+#include "tests/unit/build_profile.h"
+#include "tests/unit/query_ref.h"
+
+#include <criterion/criterion.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PROFILE_COUNT 40u
+#define QUERIES_EACH  120u
+#define QUERY_BYTES   1024
+
+/* splitmix64: same numbers everywhere */
+static uint64_t next_random(uint64_t *state)
+{
+	uint64_t z = *state += 0x9e3779b97f4a7c15ull;
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
+	z = (z ^ z >> 27) * 0x94d049bb133111ebull;
+	return z ^ z >> 31;
+}
+
+static uint64_t below(uint64_t *state, uint64_t limit)
+{
+	return next_random(state) % limit;
+}
+
+static const char *const functions[] = {"a",      "b(int)", "ns::c",   "ns::d(char)",
+					"wrap_x", "wrap_y", "ns::k::e"};
+#define FUNCTION_COUNT 7u
+
+static bool is_test_wrapper(const char *name)
+{
+	return !strncmp(name, "wrap", 4);
+}
+
+/* ---- profiles ------------------------------------------------------------------------------ */
+
+struct living {
+	cohort_id cohort;
+	bool is_mixed;
+	uint64_t blocks, bytes, size_bytes;
+};
+
+struct world {
+	uint64_t random;
+	struct build *b;
+	frame_id frames[16];
+	node_id nodes[80];
+	size_t node_count;
+	site_id sites[60];
+	bool site_is_mixed[60];
+	uint64_t site_size[60];
+	size_t site_count;
+	thread_id thread_count;
+	struct living living[400];
+	size_t living_count;
+};
+
+static void make_frames(struct world *w)
+{
+	for (size_t i = 0; i < 16; i++) {
+		struct build_line lines[3];
+		size_t count = below(&w->random, 8) ? 1 + below(&w->random, 2) : 0; /* 0: no name */
+		for (size_t k = 0; k < count; k++)
+			lines[k] = (struct build_line){functions[below(&w->random, FUNCTION_COUNT)],
+						       below(&w->random, 3) ? "/s/x.c" : "/s/t/y.c",
+						       (uint32_t)below(&w->random, 3)};
+		for (size_t k = 0; k < count; k++) {
+			if (!below(&w->random, 5))
+				lines[k].file = "";
+		}
+		char module[32];
+		snprintf(module, sizeof module, "/lib/%d.so", (int)below(&w->random, 3));
+		w->frames[i] = build_frame(w->b, build_module(w->b, module), 0, lines, count);
+	}
+}
+
+static void make_nodes(struct world *w)
+{
+	w->nodes[0] = PROFILE_NODE_ROOT;
+	w->nodes[1] = PROFILE_NODE_SIGNAL;
+	w->nodes[2] = PROFILE_NODE_TRUNCATED;
+	w->node_count = 3;
+	size_t count = 3 + below(&w->random, 70);
+	while (w->node_count < count) {
+		/* Mostly below recent nodes, so that stacks get deep and functions recur. */
+		size_t back = 1 + below(&w->random, below(&w->random, 2) ? 3 : w->node_count);
+		node_id parent = w->nodes[back >= w->node_count ? 0 : w->node_count - back];
+		frame_id frame = w->frames[below(&w->random, 16)];
+		w->nodes[w->node_count++] = build_node(w->b, parent, frame, 0);
+	}
+}
+
+static void make_sites(struct world *w)
+{
+	w->site_count = 1 + below(&w->random, 60);
+	for (size_t i = 0; i < w->site_count; i++) {
+		w->site_is_mixed[i] = !below(&w->random, 4);
+		w->site_size[i] = below(&w->random, 300);
+		struct profile_site s = {
+			.node = w->nodes[below(&w->random, w->node_count)],
+			.size_bytes = w->site_is_mixed[i] ? PROFILE_SIZE_MIXED : w->site_size[i],
+			.api = (enum profile_api)below(&w->random, 4),
+		};
+		w->sites[i] = profile_add_site(build_writer(w->b), &s);
+	}
+}
+
+static void add_births(struct world *w, snap_id snap)
+{
+	size_t count = below(&w->random, 16);
+	for (size_t i = 0; i < count && w->living_count < 400; i++) {
+		size_t site = below(&w->random, w->site_count);
+		struct living *l = &w->living[w->living_count++];
+		l->is_mixed = w->site_is_mixed[site];
+		l->size_bytes = w->site_size[site];
+		l->blocks = 1 + below(&w->random, 20);
+		l->bytes = l->is_mixed ? l->blocks * (1 + below(&w->random, 100))
+				       : l->blocks * l->size_bytes;
+		struct profile_change change = {.births = l->blocks,
+						.temporary = below(&w->random, l->blocks + 1)};
+		bool is_inherited = snap == 1 && !below(&w->random, 3);
+		if (is_inherited)
+			change.temporary = 0;
+		if (l->is_mixed) {
+			change.born_bytes = l->bytes;
+			change.temporary_bytes =
+				change.temporary ? below(&w->random, l->bytes + 1) : 0;
+		}
+		thread_id thread = 1 + (thread_id)below(&w->random, w->thread_count);
+		l->cohort = profile_add_cohort(build_writer(w->b), w->sites[site], thread, snap,
+					       is_inherited ? COHORT_INHERITED : 0, &change);
+	}
+}
+
+static void add_deaths(struct world *w)
+{
+	for (size_t i = 0; i < w->living_count; i++) {
+		struct living *l = &w->living[i];
+		if (!l->blocks || below(&w->random, 3))
+			continue;
+		struct profile_change change = {.deaths = 1 + below(&w->random, l->blocks)};
+		if (l->is_mixed) {
+			change.died_bytes = change.deaths == l->blocks
+						    ? l->bytes
+						    : below(&w->random, l->bytes + 1);
+			l->bytes -= change.died_bytes;
+		} else {
+			l->bytes -= change.deaths * l->size_bytes;
+		}
+		l->blocks -= change.deaths;
+		profile_change_cohort(build_writer(w->b), l->cohort, &change);
+	}
+}
+
+/* What is live now, as if the peak were now. */
+static void set_peak(struct world *w, snap_id snap)
+{
+	struct profile_peak_entry entries[400];
+	size_t count = 0;
+	struct profile_peak peak = {.snap = snap, .time_ns = snap * 10 * BUILD_MS - BUILD_MS};
+	for (size_t i = 0; i < w->living_count; i++) {
+		const struct living *l = &w->living[i];
+		if (!l->blocks)
+			continue;
+		entries[count++] = (struct profile_peak_entry){l->cohort, l->blocks, l->bytes};
+		peak.bytes += l->bytes;
+	}
+	profile_set_peak(build_writer(w->b), &peak, entries, count);
+}
+
+static void write_profile(const char *path, uint64_t seed)
+{
+	struct world *w = mem_zalloc(sizeof *w);
+	w->random = seed;
+	w->b = build_new(path, NULL);
+	w->thread_count = 1 + (thread_id)below(&w->random, 4);
+	for (thread_id t = 2; t <= w->thread_count; t++)
+		build_thread(w->b, t == 4 ? "" : "worker");
+	make_frames(w);
+	make_nodes(w);
+	make_sites(w);
+	snap_id snap_count = (snap_id)below(&w->random, 10);
+	snap_id peak_snap = (snap_id)below(&w->random, 10);
+	for (snap_id snap = 1; snap <= snap_count; snap++) {
+		build_snapshot(w->b, snap * 10 * BUILD_MS);
+		add_births(w, snap);
+		add_deaths(w);
+		build_end_snapshot(w->b);
+		if (snap == peak_snap)
+			set_peak(w, snap);
+	}
+	build_symbols(w->b, below(&w->random, 8));
+	build_close(w->b);
+	mem_free(w);
+}
+
+/* ---- queries --------------------------------------------------------------------------------- */
+
+struct maker {
+	uint64_t random;
+	char text[QUERY_BYTES];
+	size_t used;
+};
+
+static void say(struct maker *m, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static void say(struct maker *m, const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	int n = vsnprintf(m->text + m->used, sizeof m->text - m->used, fmt, ap);
+	va_end(ap);
+	cr_assert(n >= 0 && m->used + (size_t)n < sizeof m->text, "query too long");
+	m->used += (size_t)n;
+}
+
+#define PICK(m, list) ((list)[below(&(m)->random, sizeof(list) / sizeof *(list))])
+
+static const char *const frame_conditions[] = {
+	"func=a",       "func=\"b(int)\"", "func=b",          "func=ns::*",         "func=ns::?",
+	"func!=a",      "func~ns",         "func!~w",         "func in (a,ns::c)",  "file=x.c",
+	"file=t/y.c",   "file~\"/s/\"",    "file=\"/s/x.c\"", "file!=y.c",          "line=1",
+	"line>1",       "line in 1..2",    "line!=2",         "module=0.so",        "module~lib",
+	"module=*2.so", "module!=1.so",    "addr>=4160",      "addr in 4096..4200",
+};
+static const char *const words[] = {"a", "ns", "wrap", "\"b(\"", "k", "so+0x", "signal"};
+static const char *const block_conditions[] = {
+	"size>100",
+	"size in 40..200",
+	"size=0",
+	"size<=1K",
+	"thread=1",
+	"thread=worker",
+	"thread in (2,3)",
+	"thread!=main",
+	"thread~work",
+	"tid=4711",
+	"api=malloc",
+	"api!=calloc",
+	"api in (realloc,malloc)",
+	"lifetime>20ms",
+	"lifetime<=30ms",
+	"lifetime=0",
+	"born>20ms",
+	"born in 10ms..40ms",
+	"died<50ms",
+	"died>=20ms",
+	"depth>3",
+	"depth in 1..4",
+	"type=x",
+	"api~alloc",
+};
+
+static void make_frame_expr(struct maker *m, int depth)
+{
+	uint64_t kind = below(&m->random, depth > 0 ? 7 : 4);
+	if (kind < 3) {
+		say(m, "%s", PICK(m, frame_conditions));
+	} else if (kind == 3) {
+		say(m, "%s", PICK(m, words));
+	} else if (kind == 4) {
+		say(m, "not ");
+		make_frame_expr(m, 0);
+	} else {
+		say(m, "(");
+		make_frame_expr(m, depth - 1);
+		say(m, kind == 5 ? " and " : " or ");
+		make_frame_expr(m, depth - 1);
+		say(m, ")");
+	}
+}
+
+static void make_step(struct maker *m, bool in_path)
+{
+	uint64_t kind = below(&m->random, in_path ? 5 : 3);
+	if (kind < 2) {
+		say(m, "%s", PICK(m, words));
+	} else if (kind == 2) {
+		say(m, "[");
+		make_frame_expr(m, 1);
+		say(m, "]");
+	} else {
+		say(m, kind == 3 ? "*" : "**");
+	}
+}
+
+static void make_path(struct maker *m)
+{
+	say(m, "path %s", below(&m->random, 3) ? "" : "^");
+	size_t steps = 1 + below(&m->random, 4);
+	for (size_t i = 0; i < steps; i++) {
+		if (i)
+			say(m, below(&m->random, 2) ? " > " : " >> ");
+		make_step(m, true);
+	}
+	say(m, below(&m->random, 3) ? " " : "$ ");
+}
+
+static void make_expr(struct maker *m, int depth)
+{
+	static const char *const quantifiers[] = {"any", "all", "none", "leaf", "root"};
+	uint64_t kind = below(&m->random, depth > 0 ? 11 : 7);
+	if (kind < 2) {
+		say(m, "%s", PICK(m, block_conditions));
+	} else if (kind == 2) {
+		say(m, "%s", PICK(m, frame_conditions));
+	} else if (kind == 3) {
+		say(m, "%s.%s", PICK(m, quantifiers), PICK(m, frame_conditions));
+	} else if (kind == 4) {
+		say(m, "%s[", PICK(m, quantifiers));
+		make_frame_expr(m, 2);
+		say(m, "]");
+	} else if (kind == 5) {
+		make_path(m);
+	} else if (kind == 6) {
+		say(m, "%s", PICK(m, words));
+	} else if (kind == 7) {
+		say(m, "not ");
+		make_expr(m, 0);
+	} else {
+		say(m, "(");
+		make_expr(m, depth - 1);
+		say(m, kind < 10 ? " and " : " or ");
+		make_expr(m, depth - 1);
+		say(m, ")");
+	}
+}
+
+static void make_source(struct maker *m, bool is_diff)
+{
+	static const char *const live[] = {"live", "live at start", "live at 25ms", "live at 60%",
+					   "live at end-10ms"};
+	static const char *const others[] = {"allocated", "freed", "temporary", "survivors",
+					     "growth"};
+	static const char *const windows[] = {"10ms..40ms", "..30ms", "20ms..", "30%..80%",
+					      "0ms..100%"};
+	uint64_t kind = below(&m->random, 5);
+	if (kind == 0)
+		say(m, "%s", PICK(m, live));
+	else if (kind == 1)
+		say(m, below(&m->random, 2) ? "peak" : "leaked");
+	else
+		say(m, "%s in %s", others[below(&m->random, is_diff ? 4 : 5)], PICK(m, windows));
+}
+
+static void make_transforms(struct maker *m)
+{
+	static const char *const kinds[] = {"hide", "zoom", "trim", "collapse"};
+	for (uint64_t i = below(&m->random, 4); i > 1; i--) {
+		if (!below(&m->random, 4)) {
+			say(m, " | collapse recursion");
+			continue;
+		}
+		say(m, " | %s ", PICK(m, kinds));
+		make_step(m, false);
+	}
+}
+
+/* What comes after the filters; the keys of the reference follow from `by`. */
+static void make_shape(struct maker *m)
+{
+	static const char *const frame_keys[] = {"func",      "file", "module",     "class",
+						 "file,line", "line", "func,module"};
+	static const char *const block_keys[] = {
+		"size",       "size:64",   "thread",        "tid",
+		"api",        "lifetime",  "lifetime:20ms", "born",
+		"died",       "depth",     "time:20ms",     "func,thread",
+		"thread,api", "stack",     "stack,thread",  "module,size:100",
+		"type",       "class,api",
+	};
+	static const char *const trees[] = {"tree", "callers", "callees", "flame",
+					    "flame inverted"};
+	uint64_t kind = below(&m->random, 6);
+	if (kind < 2) {
+		say(m, " | by %s", PICK(m, frame_keys));
+	} else if (kind < 4) {
+		say(m, " | by %s", PICK(m, block_keys));
+	} else if (kind == 4) {
+		if (below(&m->random, 3) == 0)
+			say(m, " | by %s", PICK(m, frame_keys));
+		say(m, " | %s", PICK(m, trees));
+	} else {
+		say(m, " | %s ", below(&m->random, 2) ? "callers" : "callees");
+		make_step(m, false);
+	}
+}
+
+#define COLUMNS "self,total,count,allocs,frees,temp,avg,max,p50,p99,share,peak,rate,first,last"
+
+static void make_query(struct maker *m, bool is_diff)
+{
+	m->used = 0;
+	if (is_diff) {
+		say(m, "diff ");
+		make_source(m, is_diff);
+		say(m, ", ");
+	}
+	make_source(m, is_diff);
+	if (below(&m->random, 4)) {
+		say(m, " ");
+		make_expr(m, 2);
+	}
+	make_transforms(m);
+	make_shape(m);
+	if (!below(&m->random, 3))
+		say(m, " | percent all");
+	say(m, " | select " COLUMNS);
+}
+
+/* ---- comparing --------------------------------------------------------------------------------- */
+
+struct subject {
+	struct query_session *session;
+	struct profile *p[2];
+	struct graph *g[2];
+	const char *text;
+	uint64_t seed;
+	const struct ast_query *query;
+	struct query_result *r;
+	struct ref_side side[2];
+	size_t side_count;
+	struct ref_question question;
+	struct ref_table table[2][5]; /* by measure: main, allocs, frees, temp, peak */
+	uint64_t window_ns[2];
+	size_t compared; /* rows */
+};
+
+static void fail(const struct subject *s, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3), noreturn));
+static void fail(const struct subject *s, const char *fmt, ...)
+{
+	va_list ap;
+	fprintf(stderr, "seed %ju: %s\n", (uintmax_t)s->seed, s->text);
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	fputc('\n', stderr);
+	cr_assert_fail("the query and the reference differ");
+	abort();
+}
+
+static snap_id snap_at(const struct profile *p, uint64_t ns)
+{
+	snap_id at = 0;
+	for (snap_id s = 1; s <= p->snapshot_count; s++) {
+		if (p->snapshots[s - 1].time_ns <= ns)
+			at = s;
+	}
+	return at;
+}
+
+static uint64_t end_of(const struct profile *p)
+{
+	return p->snapshot_count ? p->snapshots[p->snapshot_count - 1].time_ns : 0;
+}
+
+static snap_id instant(const struct profile *p, const struct ast_time *t)
+{
+	uint64_t ns = 0;
+	if (t->base == TIME_END)
+		ns = end_of(p);
+	else if (t->base == TIME_DURATION)
+		ns = (uint64_t)t->quantity.value;
+	else if (t->base == TIME_PERCENT)
+		ns = (uint64_t)((double)end_of(p) * t->quantity.number / 100);
+	if (t->offset_ns < 0 && ns < (uint64_t)-t->offset_ns)
+		ns = 0;
+	else
+		ns += (uint64_t)t->offset_ns;
+	return snap_at(p, ns);
+}
+
+/* One source as sides; growth becomes two. */
+static void add_sides(struct subject *s, const struct ast_source *src, const struct profile *p,
+		      const struct graph *g)
+{
+	struct ref_side side = {.p = p, .pop = src->pop, .is_wrapper = is_test_wrapper};
+	side.window = (struct graph_window){0, (snap_id)p->snapshot_count};
+	if (src->has_at)
+		side.window.to = instant(p, &src->at);
+	if (src->has_in && src->in.has_from)
+		side.window.from = instant(p, &src->in.from);
+	if (src->has_in && src->in.has_to)
+		side.window.to = instant(p, &src->in.to);
+	if (src->pop == POP_PEAK) {
+		side.window.to = graph_peak(g).snap;
+		side.instant_ns = graph_peak(g).time_ns;
+	} else {
+		side.instant_ns = graph_snap_time(g, side.window.to);
+	}
+	if (src->pop == POP_GROWTH) {
+		struct ref_side start = side;
+		start.pop = side.pop = POP_LIVE;
+		start.window = (struct graph_window){0, side.window.from};
+		start.instant_ns = graph_snap_time(g, start.window.to);
+		side.window.from = 0;
+		s->side[s->side_count++] = start;
+	}
+	s->side[s->side_count++] = side;
+}
+
+static const struct ast_stage *find_stage(const struct ast_query *q, enum ast_stage_kind kind)
+{
+	for (size_t i = 0; i < q->stage_count; i++) {
+		if (q->stages[i].kind == kind)
+			return &q->stages[i];
+	}
+	return NULL;
+}
+
+static const struct ast_key func_key = {.kind = KEY_FIELD, .field = FIELD_FUNC};
+
+static bool has_block_key(const struct ast_stage *by)
+{
+	for (size_t i = 0; by && i < by->key_count; i++) {
+		const struct ast_key *k = &by->keys[i];
+		bool is_frame = k->kind == KEY_CLASS ||
+				(k->kind == KEY_FIELD &&
+				 (k->field == FIELD_FUNC || k->field == FIELD_FILE ||
+				  k->field == FIELD_LINE || k->field == FIELD_MODULE));
+		if (!is_frame)
+			return true;
+	}
+	return false;
+}
+
+static void make_question(struct subject *s)
+{
+	const struct ast_stage *by = find_stage(s->query, STAGE_BY);
+	const struct ast_stage *view = find_stage(s->query, STAGE_VIEW);
+	struct ref_question *q = &s->question;
+	*q = (struct ref_question){.query = s->query, .keys = &func_key, .key_count = 1};
+	if (by) {
+		q->keys = by->keys;
+		q->key_count = by->key_count;
+	}
+	q->line_is_number = q->key_count == 2 && q->keys[1].field == FIELD_LINE;
+	q->stacks_by_name = s->p[1] && s->query->head == HEAD_DIFF;
+	q->view = has_block_key(by) ? REF_TUPLES : REF_FRAME_KEYS;
+	if (view) {
+		bool is_up = view->view == VIEW_CALLERS || view->is_inverted;
+		q->view = is_up ? REF_INVERTED : REF_TREE;
+		q->step = view->has_step ? &view->step : NULL;
+	}
+}
+
+static void answer(struct subject *s)
+{
+	static const enum graph_pop pops[] = {POP_COUNT, POP_ALLOCATED, POP_FREED, POP_TEMPORARY,
+					      POP_PEAK};
+	for (size_t side = 0; side < s->side_count; side++) {
+		for (size_t m = 0; m < 5; m++) {
+			struct ref_side at = s->side[side];
+			if (m)
+				at.pop = pops[m];
+			if (at.pop == POP_PEAK) {
+				const struct graph *g = s->g[at.p == s->p[1] && s->p[1]];
+				at.window.to = graph_peak(g).snap;
+				at.instant_ns = graph_peak(g).time_ns;
+			}
+			ref_answer(&s->question, &at, &s->table[side][m]);
+		}
+		struct graph_window w = s->side[side].window;
+		const struct profile *p = s->side[side].p;
+		uint64_t from = w.from ? p->snapshots[w.from - 1].time_ns : 0;
+		uint64_t to = w.to ? p->snapshots[w.to - 1].time_ns : 0;
+		s->window_ns[side] = to - from;
+	}
+}
+
+/* The key of a result row as the reference writes it. */
+static void row_key(const struct subject *s, size_t row, char *to, size_t cap)
+{
+	const struct query_result *r = s->r;
+	size_t used = 0;
+	for (size_t i = 0, k = 0; i < r->column_count; i++) {
+		const struct result_cell *c = &r->cells[row * r->column_count + i];
+		if (!r->columns[i].is_key)
+			continue;
+		used += (size_t)snprintf(to + used, cap - used, "%s", k++ ? "|" : "");
+		if (!strcmp(r->columns[i].word, "stack") && r->graph) {
+			for (uint32_t f = 0; f < r->rows[row].frame_count; f++) {
+				struct graph_frame at =
+					graph_entry(r->graph, r->rows[row].frames[f]);
+				char name[96];
+				snprintf(name, sizeof name, "%s", at.name ? at.name : "");
+				if (at.kind == FRAME_ADDRESS)
+					snprintf(name, sizeof name, "%s+0x%" PRIx64,
+						 strrchr(at.module_path, '/') + 1, at.pc);
+				else if (at.kind != FRAME_NAMED)
+					snprintf(name, sizeof name, "%s",
+						 at.kind == FRAME_SIGNAL      ? "[signal]"
+						 : at.kind == FRAME_TRUNCATED ? "[truncated]"
+									      : "[no stack]");
+				used += (size_t)snprintf(
+					to + used, cap - used, "%s%s@%s:%u", f ? ";" : "", name,
+					at.line && at.file_path ? at.file_path : "", at.line);
+			}
+		} else if (c->is_unknown) {
+			used += (size_t)snprintf(to + used, cap - used, "?");
+		} else if (r->columns[i].type == RESULT_TEXT) {
+			used += (size_t)snprintf(to + used, cap - used, "%s", c->text);
+		} else {
+			used += (size_t)snprintf(to + used, cap - used, "%" PRId64, c->value);
+		}
+		cr_assert_lt(used, cap);
+	}
+}
+
+#define KEY_BYTES 8192
+
+/* In trees: the keys on the way from the root. */
+static void full_key(const struct subject *s, size_t row, char *to)
+{
+	const struct query_result *r = s->r;
+	char one[KEY_BYTES];
+	*to = 0;
+	for (size_t at = row;; at = r->rows[at].parent) {
+		row_key(s, at, one, sizeof one);
+		size_t bytes = strlen(one), used = strlen(to);
+		cr_assert_lt(bytes + used + 2, KEY_BYTES);
+		memmove(to + bytes + (used > 0), to, used + 1);
+		memcpy(to, one, bytes);
+		if (used)
+			to[bytes] = '\n';
+		if (r->rows[at].parent == UINT32_MAX)
+			return;
+	}
+}
+
+static const struct result_cell *cell(const struct subject *s, const struct result_cell *cells,
+				      const char *word)
+{
+	for (size_t i = 0; i < s->r->column_count; i++) {
+		if (!strcmp(s->r->columns[i].word, word))
+			return &cells[i];
+	}
+	cr_assert_fail("no column %s", word);
+	return NULL;
+}
+
+static const struct ref_row nothing = {.key = NULL, .first_ns = UINT64_MAX};
+
+/* One side's value of a column; false: unknown. */
+static bool ref_value(const struct subject *s, size_t side, const struct ref_row *const rows[5],
+		      const char *word, double *out)
+{
+	const struct ref_row *r = rows[0];
+	uint64_t ns = 0;
+	*out = 0;
+	if (!strcmp(word, "self"))
+		*out = (double)r->self.bytes;
+	else if (!strcmp(word, "total"))
+		*out = (double)r->total.bytes;
+	else if (!strcmp(word, "count"))
+		*out = (double)r->total.blocks;
+	else if (!strcmp(word, "allocs"))
+		*out = (double)rows[1]->total.blocks;
+	else if (!strcmp(word, "frees"))
+		*out = (double)rows[2]->total.blocks;
+	else if (!strcmp(word, "temp"))
+		*out = (double)rows[3]->total.blocks;
+	else if (!strcmp(word, "peak"))
+		*out = (double)rows[4]->total.bytes;
+	else if (!strcmp(word, "max"))
+		*out = (double)r->max_bytes;
+	else if (!strcmp(word, "rate")) {
+		*out = s->window_ns[side]
+			       ? (double)rows[1]->total.bytes * 1e9 / (double)s->window_ns[side]
+			       : 0;
+		return s->window_ns[side];
+	} else if (!strcmp(word, "avg")) {
+		*out = r->total.blocks > 0 ? (double)(r->total.bytes / r->total.blocks) : 0;
+		return r->total.blocks > 0;
+	} else if (!strcmp(word, "p50") || !strcmp(word, "p99")) {
+		bool is_known = ref_quantile(r, word[1] == '5' ? 50 : 99, &ns);
+		*out = (double)ns;
+		return is_known;
+	} else if (!strcmp(word, "first") || !strcmp(word, "last")) {
+		*out = (double)(*word == 'f' ? r->first_ns : r->last_ns);
+		return r->first_ns <= r->last_ns;
+	} else {
+		cr_assert_fail("the reference has no column %s", word);
+	}
+	return true;
+}
+
+static double share_base(const struct subject *s)
+{
+	bool is_all = find_stage(s->query, STAGE_PERCENT);
+	double base = 0;
+	for (size_t side = 0; side < s->side_count; side++) {
+		const struct ref_table *t = &s->table[side][0];
+		double bytes = (double)(is_all ? t->all.bytes : t->totals.total.bytes);
+		base = side + 1 < s->side_count ? -bytes : base + bytes;
+	}
+	return base;
+}
+
+static void compare_cells(const struct subject *s, const struct result_cell *cells,
+			  const struct ref_row *const rows[2][5], const char *key)
+{
+	static const char *const columns[] = {"self", "total", "count", "allocs", "frees",
+					      "temp", "avg",   "max",   "p50",    "p99",
+					      "peak", "rate",  "first", "last"};
+	for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
+		const char *word = columns[i];
+		const struct result_cell *got = cell(s, cells, word);
+		double a = 0, b = 0, want;
+		bool a_is_known = true;
+		if (s->side_count == 2)
+			a_is_known = ref_value(s, 0, rows[0], word, &a);
+		bool b_is_known =
+			ref_value(s, s->side_count - 1, rows[s->side_count - 1], word, &b);
+		bool is_sum = strcmp(word, "p50") && strcmp(word, "p99") && strcmp(word, "first") &&
+			      strcmp(word, "last") && strcmp(word, "rate");
+		bool is_known = (a_is_known && b_is_known) || (s->side_count == 2 && is_sum);
+		want = b - a;
+		if (got->is_unknown != !is_known)
+			fail(s, "%s of '%s' is %s", word, key, is_known ? "unknown" : "known");
+		double value = strcmp(word, "rate") ? (double)got->value : got->number;
+		double slack = strcmp(word, "rate") ? 0 : 1e-6 * (want < 0 ? -want : want);
+		if (is_known && (value < want - slack || value > want + slack))
+			fail(s, "%s of '%s' is %.3f instead of %.3f", word, key, value, want);
+	}
+	double base = share_base(s), total = (double)cell(s, cells, "total")->value;
+	const struct result_cell *share = cell(s, cells, "share");
+	if (share->is_unknown != (base == 0))
+		fail(s, "share of '%s'", key);
+	double wrong = base != 0 ? share->number - total / base : 0;
+	if (wrong > 1e-9 || wrong < -1e-9)
+		fail(s, "share of '%s' is %f instead of %f", key, share->number, total / base);
+}
+
+static bool has_values(const struct ref_row *const rows[2][5], size_t side_count)
+{
+	const struct ref_row *b = rows[side_count - 1][0];
+	struct graph_sum self = b->self, total = b->total;
+	if (side_count == 2) {
+		self.blocks -= rows[0][0]->self.blocks;
+		self.bytes -= rows[0][0]->self.bytes;
+		total.blocks -= rows[0][0]->total.blocks;
+		total.bytes -= rows[0][0]->total.bytes;
+	}
+	return self.blocks || self.bytes || total.blocks || total.bytes;
+}
+
+static void rows_of(const struct subject *s, const char *key, const struct ref_row *rows[2][5])
+{
+	for (size_t side = 0; side < s->side_count; side++) {
+		for (size_t m = 0; m < 5; m++) {
+			const struct ref_row *r = ref_find(&s->table[side][m], key);
+			rows[side][m] = r ? r : &nothing;
+		}
+	}
+}
+
+static size_t count_expected(const struct subject *s)
+{
+	size_t count = 0;
+	for (size_t side = 0; side < s->side_count; side++) {
+		for (size_t i = 0; i < s->table[side][0].count; i++) {
+			const struct ref_row *rows[2][5];
+			const char *key = s->table[side][0].rows[i].key;
+			rows_of(s, key, rows);
+			bool is_second = side == 1 && ref_find(&s->table[0][0], key);
+			count += !is_second && has_values(rows, s->side_count);
+		}
+	}
+	return count;
+}
+
+/* Largest self first, then largest total, then by the first key. */
+static void check_order(const struct subject *s)
+{
+	const struct query_result *r = s->r;
+	for (size_t i = 1; i < r->row_count; i++) {
+		const struct result_cell *a = r->cells + (i - 1) * r->column_count;
+		const struct result_cell *b = a + r->column_count;
+		int64_t self = cell(s, a, "self")->value - cell(s, b, "self")->value;
+		int64_t total = cell(s, a, "total")->value - cell(s, b, "total")->value;
+		if (self < 0 || (!self && total < 0))
+			fail(s, "row %zu is out of order", i);
+		if (!self && !total && r->columns[0].type == RESULT_TEXT && !a->is_unknown &&
+		    !b->is_unknown && strcmp(a->text, b->text) > 0)
+			fail(s, "row %zu is out of order by name", i);
+	}
+}
+
+static void compare(struct subject *s)
+{
+	const struct query_result *r = s->r;
+	char key[KEY_BYTES];
+	for (size_t row = 0; row < r->row_count; row++) {
+		const struct ref_row *rows[2][5];
+		cr_assert_eq(r->rows[row].kind, ROW_PLAIN);
+		full_key(s, row, key);
+		rows_of(s, key, rows);
+		if (!has_values(rows, s->side_count))
+			fail(s, "row '%s' should not be there", key);
+		compare_cells(s, r->cells + row * r->column_count, rows, key);
+	}
+	size_t expected = count_expected(s);
+	if (expected != r->row_count)
+		fail(s, "%zu rows instead of %zu", r->row_count, expected);
+	s->compared += expected;
+	if (s->question.view == REF_FRAME_KEYS)
+		check_order(s);
+	const struct ref_row *totals[2][5];
+	for (size_t side = 0; side < s->side_count; side++) {
+		for (size_t m = 0; m < 5; m++)
+			totals[side][m] = &s->table[side][m].totals;
+	}
+	compare_cells(s, r->totals, totals, "total line");
+}
+
+/* ---- the rows that are cut ------------------------------------------------------------------------ */
+
+struct cut_rows {
+	char (*keys)[KEY_BYTES];
+	size_t count;
+};
+
+static bool is_cut(const char *key, void *arg)
+{
+	const struct cut_rows *cut = arg;
+	for (size_t i = 0; i < cut->count; i++) {
+		if (!strcmp(cut->keys[i], key))
+			return true;
+	}
+	return false;
+}
+
+/* The same question again with `| top 2`: first rows in order, and one row for the others. */
+static void compare_cut(struct subject *s, struct query_result *whole)
+{
+	struct query_result *r = s->r;
+	struct cut_rows others_of = {.count = 0};
+	size_t kept = whole->row_count < 2 ? whole->row_count : 2;
+	others_of.keys = mem_array(whole->row_count, sizeof *others_of.keys);
+	s->r = whole;
+	for (size_t i = kept; i < whole->row_count; i++)
+		full_key(s, i, others_of.keys[others_of.count++]);
+	s->r = r;
+	for (size_t i = 0; i < kept; i++) {
+		for (size_t k = 0; k < r->column_count; k++) {
+			const struct result_cell *a = &r->cells[i * r->column_count + k];
+			const struct result_cell *b = &whole->cells[i * r->column_count + k];
+			if (a->value != b->value || a->is_unknown != b->is_unknown)
+				fail(s, "row %zu differs with top 2", i);
+		}
+	}
+	if (r->row_count != kept + (whole->row_count > kept))
+		fail(s, "%zu rows with top 2 of %zu", r->row_count, whole->row_count);
+	if (r->row_count > kept && s->question.view == REF_FRAME_KEYS) {
+		const struct ref_row *others[2][5];
+		s->question.is_cut = is_cut;
+		s->question.arg = &others_of;
+		for (size_t side = 0; side < s->side_count; side++) {
+			for (size_t m = 0; m < 5; m++)
+				ref_table_release(&s->table[side][m]);
+		}
+		answer(s);
+		for (size_t side = 0; side < s->side_count; side++) {
+			for (size_t m = 0; m < 5; m++)
+				others[side][m] = &s->table[side][m].other;
+		}
+		cr_assert_eq(r->rows[kept].kind, ROW_OTHER);
+		cr_assert_eq(r->rows[kept].count, whole->row_count - kept);
+		/* Rows that changed nothing are no rows, and so are not among the others. */
+		if (s->side_count == 1)
+			compare_cells(s, r->cells + kept * r->column_count, others, "others");
+	}
+	mem_free(others_of.keys);
+}
+
+/* ---- running ------------------------------------------------------------------------------------ */
+
+static struct query_result *run(const struct subject *s, const struct ast_script *script)
+{
+	struct query_error error;
+	struct query_result *r;
+	enum neap_err code = query_run(s->session, script, 0, &r, &error);
+	if (code) {
+		struct buf b = {0};
+		query_error_print(&error, "query", s->text, strlen(s->text), &b);
+		cr_assert_fail("seed %ju: %s", (uintmax_t)s->seed, b.data);
+	}
+	return r;
+}
+
+static struct ast_script *parse(const char *text)
+{
+	struct query_error error;
+	struct ast_script *script;
+	if (query_parse(text, strlen(text), &script, &error)) {
+		struct buf b = {0};
+		query_error_print(&error, "query", text, strlen(text), &b);
+		cr_assert_fail("%s", b.data);
+	}
+	return script;
+}
+
+static void release_tables(struct subject *s)
+{
+	for (size_t side = 0; side < s->side_count; side++) {
+		for (size_t m = 0; m < 5; m++)
+			ref_table_release(&s->table[side][m]);
+	}
+}
+
+static void check(struct subject *s, const char *text)
+{
+	char cut_text[QUERY_BYTES + 16];
+	struct ast_script *script = parse(text);
+	const struct ast_query *q = &script->statements[0].query;
+	const size_t second = s->p[1] ? 1 : 0;
+	s->text = text;
+	s->query = q;
+	s->side_count = 0;
+	add_sides(s, &q->a, s->p[0], s->g[0]);
+	if (q->head == HEAD_DIFF)
+		add_sides(s, &q->b, s->p[second], s->g[second]);
+	make_question(s);
+	answer(s);
+	struct query_result *whole = run(s, script);
+	s->r = whole;
+	compare(s);
+	if (s->question.view == REF_FRAME_KEYS || s->question.view == REF_TUPLES) {
+		snprintf(cut_text, sizeof cut_text, "%s | top 2", text);
+		struct ast_script *cut = parse(cut_text);
+		s->r = run(s, cut);
+		s->text = cut_text;
+		compare_cut(s, whole);
+		query_result_free(s->r);
+		query_script_free(cut);
+	}
+	release_tables(s);
+	query_result_free(whole);
+	query_script_free(script);
+}
+
+static void open_profile(struct subject *s, size_t i, const char *path)
+{
+	const struct graph_options options = {.is_wrapper = is_test_wrapper};
+	struct err e = {0};
+	cr_assert_eq(query_session_open(s->session, path, &e), NEAP_OK, "%s", e.text);
+	cr_assert_eq(profile_open(path, &s->p[i], &e), NEAP_OK, "%s", e.text);
+	cr_assert_eq(graph_build(s->p[i], &options, &s->g[i], &e), NEAP_OK, "%s", e.text);
+}
+
+static void subject_init(struct subject *s, uint64_t seed, size_t file_count)
+{
+	const struct query_options options = {.cursor_ns = UINT64_MAX,
+					      .is_wrapper = is_test_wrapper};
+	struct err e = {0};
+	*s = (struct subject){.seed = seed};
+	cr_assert_eq(query_session_new(&options, &s->session, &e), NEAP_OK, "%s", e.text);
+	for (size_t i = 0; i < file_count; i++) {
+		char path[256];
+		const char *dir = getenv("TMPDIR");
+		snprintf(path, sizeof path, "%s/neap-query-%d-%zu", dir ? dir : "/tmp",
+			 (int)getpid(), i);
+		write_profile(path, seed + 1000 * i);
+		open_profile(s, i, path);
+		unlink(path);
+	}
+}
+
+static void subject_release(struct subject *s)
+{
+	for (size_t i = 0; i < 2; i++) {
+		graph_free(s->g[i]);
+		profile_free(s->p[i]);
+	}
+	query_session_free(s->session);
+}
+
+/* Every profile with its own queries; returns how many rows were compared. */
+static size_t run_all(size_t profile_count, size_t file_count, bool is_diff)
+{
+	size_t compared = 0;
+	for (uint64_t seed = 1; seed <= profile_count; seed++) {
+		struct subject s;
+		struct maker m = {.random = seed * 7919 + is_diff};
+		subject_init(&s, seed, file_count);
+		for (size_t i = 0; i < QUERIES_EACH; i++) {
+			make_query(&m, is_diff);
+			check(&s, m.text);
+		}
+		compared += s.compared;
+		subject_release(&s);
+	}
+	return compared;
+}
+
+Test(query_property, agrees_with_the_reference_on_random_queries)
+{
+	cr_assert_gt(run_all(PROFILE_COUNT, 1, false), 20000);
+}
+
+Test(query_property, agrees_on_differences_of_two_instants)
+{
+	cr_assert_gt(run_all(PROFILE_COUNT / 2, 1, true), 10000);
+}
+
+Test(query_property, agrees_on_differences_of_two_files)
+{
+	cr_assert_gt(run_all(PROFILE_COUNT / 2, 2, true), 10000);
+}
