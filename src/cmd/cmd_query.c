@@ -1,6 +1,7 @@
 /* neap query: ask a profile. */
 #include "config.h"
 
+#include "query/vocab.h"
 #include "src/base/buf.h"
 #include "src/base/limits.h"
 #include "src/cmd/ask.h"
@@ -114,11 +115,19 @@ static int parse(int argc, char **argv, struct request *r)
 
 /* ---- which argument is what ------------------------------------------------------------ */
 
+/* A query can be a single word; a file that is called so needs a slash. */
+static bool is_word_of_query(const char *arg)
+{
+	size_t bytes = strlen(arg);
+	return vocab_find(&vocab_populations, arg, bytes) ||
+	       vocab_find(&vocab_stages, arg, bytes) || vocab_find(&vocab_views, arg, bytes);
+}
+
 /* An existing file with a name that no query is. */
 static bool is_file(const char *arg)
 {
 	struct stat st;
-	return strpbrk(arg, "./") && !strpbrk(arg, "| \t\n") && !stat(arg, &st) &&
+	return !strpbrk(arg, "| \t\n") && !is_word_of_query(arg) && !stat(arg, &st) &&
 	       !S_ISDIR(st.st_mode);
 }
 

@@ -105,6 +105,8 @@ query incomplete-strict hostile.neap 'live | sum' --strict
 # Arguments.
 golden_case no-query "$NEAP" query
 golden_case only-file "$NEAP" query json.neap
+cp "$golden_dir/work/json.neap" "$golden_dir/work/profile"
+golden_case only-file-plain "$NEAP" query profile
 golden_case query-first "$NEAP" query 'live | sum' json.neap
 golden_case three-files "$NEAP" query json.neap new.neap empty.neap 'live | sum'
 golden_case no-such-file "$NEAP" query absent.neap 'live | sum'
@@ -118,7 +120,7 @@ golden_case formats "$NEAP" query --formats
 golden_case populations "$NEAP" query --populations
 golden_case complete "$NEAP" query --complete 'live | b'
 golden_case complete-names "$NEAP" query --complete 'live func=app::c' json.neap
-cd "$golden_dir/work" && rm -f new.neap sum.tsv && touch -d 2024-01-01 ./*.neap &&
+cd "$golden_dir/work" && rm -f new.neap sum.tsv profile && touch -d 2024-01-01 ./*.neap &&
 	touch -d 2024-01-02 empty.neap || exit 1
 golden_case newest "$NEAP" query 'live | by func'
 for profile in empty forked nonames; do
