@@ -207,10 +207,12 @@ static void write_level(struct flame *f, uint32_t depth)
 		if (r->rows[row].depth != depth || from < at)
 			continue;
 		if (from > at) {
-			if (is_open)
+			/* A gap of one column needs no end: the next box begins with a bar. */
+			bool has_end = is_open && from - at > 1;
+			if (has_end)
 				text_put(&f->x->text, STYLE_DIM,
 					 f->x->text.is_utf8 ? "\u2502" : "|");
-			text_spaces(&f->x->text, from - at - is_open);
+			text_spaces(&f->x->text, from - at - has_end);
 		}
 		write_box(f, row, to - from - 1);
 		at = to;
