@@ -29,7 +29,9 @@ options_of_fish() {
 	} | sort -u
 }
 
-for verb in record report query diff info; do
+mapfile -t verbs < <("$neap" --help | sed -nE 's/^  ([a-z]+)  +[a-z].*/\1/p' | grep -vx help)
+need_files completions ${#verbs[@]}
+for verb in "${verbs[@]}"; do
 	want=$(options_of_help "$verb")
 	if [ "$(grep -c . <<<"$want")" -lt 2 ]; then
 		echo "neap $verb --help: names no options"
