@@ -355,7 +355,9 @@ static struct result_cell thread_cell(struct exec *x, const struct group *g, uin
 static struct result_cell role_cell(uint64_t role)
 {
 	static const char *const words[] = {"caller", "frame", "callee"};
-	return text_cell(role < 3 ? words[role] : NULL);
+	struct result_cell c = text_cell(role < 3 ? words[role] : NULL);
+	c.value = (int64_t)role; /* their order */
+	return c;
 }
 
 struct result_cell group_key(struct exec *x, const struct group *g, size_t key_idx)
@@ -366,7 +368,7 @@ struct result_cell group_key(struct exec *x, const struct group *g, size_t key_i
 	if (k->is_frame)
 		return frame_cell(x, g, k);
 	if (k->kind == KEY_STACK)
-		return text_cell(NULL); /* its frames are listed instead */
+		return text_cell(""); /* its frames are listed instead */
 	uint64_t value = g->values ? g->values[key_idx] : UNKNOWN;
 	if (k->kind == KEY_TIME)
 		return number_cell(value);

@@ -98,6 +98,12 @@ struct sorter {
 	const uint32_t *groups;
 };
 
+/* Roles have an order of their own. */
+static bool is_text_key(const struct plan_key *k)
+{
+	return k->type == RESULT_TEXT && !k->is_role;
+}
+
 static bool is_real_column(const struct plan_column *c)
 {
 	return !c->is_key &&
@@ -144,8 +150,7 @@ static int compare_keys(const struct sorter *s, uint32_t a, uint32_t b)
 	for (size_t k = 0; k < pl->key_count; k++) {
 		int order = 0;
 		if (pl->keys[k].kind != KEY_STACK)
-			order = compare_cells(&ca[k], &cb[k], pl->keys[k].type == RESULT_TEXT,
-					      false);
+			order = compare_cells(&ca[k], &cb[k], is_text_key(&pl->keys[k]), false);
 		else if (x->space.tree)
 			order = compare_stacks(x, x->space.tree, s->groups[a], s->groups[b]);
 		else
@@ -164,7 +169,7 @@ static int compare_rows(const void *a_idx, const void *b_idx, void *arg)
 	uint32_t a = *(const uint32_t *)a_idx, b = *(const uint32_t *)b_idx;
 	for (size_t i = 0; i < s->by_count; i++) {
 		const struct plan_column *c = &s->by[i].column;
-		bool is_text = c->is_key && s->x->pl->keys[c->key].type == RESULT_TEXT;
+		bool is_text = c->is_key && is_text_key(&s->x->pl->keys[c->key]);
 		int order = compare_cells(&s->cells[a * s->width + i], &s->cells[b * s->width + i],
 					  is_text, is_real_column(c));
 		if (order)
@@ -566,6 +571,8 @@ enum neap_err rows_select(struct exec *x, struct row_list *out)
 		if (row_has_values(x, g))
 			out->groups[out->count++] = g;
 	}
+	if (x->explains_rows)
+		explain_rows(x, out, NULL);
 	return rows_apply(x, out);
 }
 

@@ -406,6 +406,17 @@ struct stages { /* the last one of each that counts */
 	const struct ast_stage *select, *percent;
 };
 
+/* Conditions that must all hold are steps of their own: each has less left to look at. */
+static enum neap_err add_filter(struct plan *pl, const struct ast_expr *x)
+{
+	if (x->kind != EXPR_AND)
+		return plan_append(pl, &pl->filters, x) ? NEAP_OK : query_no_memory(pl->error);
+	enum neap_err code = NEAP_OK;
+	for (size_t i = 0; !code && i < x->item_count; i++)
+		code = add_filter(pl, x->items[i]);
+	return code;
+}
+
 static enum neap_err add_stage(struct plan *pl, const struct ast_stage *stage, struct stages *found)
 {
 	bool is_added = true;
@@ -414,7 +425,7 @@ static enum neap_err add_stage(struct plan *pl, const struct ast_stage *stage, s
 		if (pl->has_by || resolve_mentions_column(stage->expr))
 			is_added = plan_append(pl, &pl->row_stages, stage);
 		else
-			is_added = plan_append(pl, &pl->filters, stage->expr);
+			return add_filter(pl, stage->expr);
 		break;
 	case STAGE_BY:
 		return resolve_by(pl, stage);
@@ -682,8 +693,8 @@ static enum neap_err build(struct plan *pl)
 		code = note_losses(pl, pl->sides[i].file);
 	for (size_t i = 0; !code && i < chain.count; i++) {
 		const struct ast_query *q = chain.items[i];
-		if (q->filter && !plan_append(pl, &pl->filters, q->filter))
-			return query_no_memory(pl->error);
+		if (q->filter)
+			code = add_filter(pl, q->filter);
 		for (size_t k = 0; !code && k < q->stage_count; k++)
 			code = add_stage(pl, &q->stages[k], &found);
 	}

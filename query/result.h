@@ -49,7 +49,7 @@ struct result_row {
 	uint32_t count;         /* ROW_OTHER: rows in it */
 	uint64_t time_ns;       /* views over time */
 	/*
-	 * Of a stack, outermost first (the key `stack` then has no text); of rows for frames one
+	 * Of a stack, outermost first (the text of the key `stack` is then empty); of rows for frames one
 	 * of them.  None between two files: there a stack is the names with ";" between them.
 	 */
 	const entry_id *frames;

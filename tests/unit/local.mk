@@ -137,3 +137,12 @@ tests_unit_t_query_property_SOURCES = tests/unit/t_query_property.c $(build_prof
 	tests/unit/query_ref.c tests/unit/query_ref.h
 tests_unit_t_query_property_CPPFLAGS = $(unit_cppflags)
 tests_unit_t_query_property_LDADD = $(unit_ldadd)
+
+unit_tests += tests/unit/t_query_regex
+tests_unit_t_query_regex_CPPFLAGS = $(unit_cppflags)
+tests_unit_t_query_regex_LDADD = $(unit_ldadd)
+
+unit_tests += tests/unit/t_query_exec
+tests_unit_t_query_exec_SOURCES = tests/unit/t_query_exec.c $(build_profile)
+tests_unit_t_query_exec_CPPFLAGS = $(unit_cppflags)
+tests_unit_t_query_exec_LDADD = $(unit_ldadd)
