@@ -11,7 +11,7 @@
 struct query_session;
 
 struct query_options {
-	bool is_strict; /* a name that matches nothing is an error */
+	bool is_strict;                  /* a name that matches nothing is an error */
 	bool (*is_cancelled)(void *arg); /* polled in long work; may be NULL */
 	void *arg;
 	/* NULL: sym_is_wrapper */

@@ -134,7 +134,9 @@ tests_unit_t_report_suspects_LDADD = $(unit_ldadd)
 # Queries against nested loops and lists of strings (query_ref.c).
 unit_tests += tests/unit/t_query_property
 tests_unit_t_query_property_SOURCES = tests/unit/t_query_property.c $(build_profile) \
-	tests/unit/query_ref.c tests/unit/query_ref.h
+	tests/unit/query_random.c tests/unit/query_random.h \
+	tests/unit/query_ref.c tests/unit/query_ref.h \
+	tests/unit/query_ref_stack.c tests/unit/query_ref_stack.h
 tests_unit_t_query_property_CPPFLAGS = $(unit_cppflags)
 tests_unit_t_query_property_LDADD = $(unit_ldadd)
 

@@ -1,7 +1,7 @@
 /* See query_ref.h. */
 #include "config.h"
 
-#include "tests/unit/query_ref.h"
+#include "tests/unit/query_ref_stack.h"
 
 #include "src/base/mem.h"
 
@@ -10,296 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void must(bool is_good, const char *what)
+void ref_must(bool is_good, const char *what)
 {
 	if (is_good)
 		return;
 	fprintf(stderr, "query_ref: %s\n", what);
 	abort();
-}
-
-/* ---- stacks ----------------------------------------------------------------------------- */
-
-static const char *last_part(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	return slash ? slash + 1 : path;
-}
-
-static void add_frame(struct ref_stack *s, const struct ref_frame *f)
-{
-	must(s->count < REF_FRAMES, "stack too deep");
-	memmove(s->frames + 1, s->frames, (size_t)s->count * sizeof *f);
-	s->frames[0] = *f;
-	s->count++;
-}
-
-static void add_word(struct ref_stack *s, const char *word)
-{
-	struct ref_frame f = {.is_named = false};
-	snprintf(f.func, sizeof f.func, "%s", word);
-	add_frame(s, &f);
-}
-
-/* The functions of one node, innermost first, each put outside of those before. */
-static void add_node(struct ref_stack *s, const struct profile *p, node_id n)
-{
-	frame_id id = p->node_frame[n];
-	const struct profile_frame *code = &p->frames[id - 1];
-	struct ref_frame f = {.pc = code->pc, .has_code = true};
-	f.path = code->module ? p->modules[code->module - 1].path : NULL;
-	uint32_t first = 0, end = 0;
-	if (p->has_symbols && id <= p->symbols.frame_count) {
-		first = p->symbols.first_line[id - 1];
-		end = p->symbols.first_line[id];
-	}
-	if (first == end) {
-		if (f.path)
-			snprintf(f.func, sizeof f.func, "%s+0x%" PRIx64, last_part(f.path), f.pc);
-		else
-			snprintf(f.func, sizeof f.func, "0x%" PRIx64, f.pc);
-		add_frame(s, &f);
-	}
-	for (uint32_t i = first; i < end; i++) {
-		const struct profile_line *l = &p->symbols.lines[i];
-		const struct profile_func *func = l->func ? &p->symbols.funcs[l->func - 1] : NULL;
-		must(func, "a line without a function");
-		snprintf(f.func, sizeof f.func, "%s", func->name);
-		f.linkage = func->linkage;
-		f.file = l->file ? p->symbols.files[l->file - 1] : NULL;
-		f.line = l->line;
-		f.is_named = true;
-		add_frame(s, &f);
-	}
-}
-
-static void make_stack(struct ref_stack *s, const struct ref_side *side, node_id n)
-{
-	const struct profile *p = side->p;
-	memset(s, 0, sizeof *s);
-	for (; n >= PROFILE_NODE_FIRST; n = p->node_parent[n])
-		add_node(s, p, n);
-	if (n == PROFILE_NODE_SIGNAL)
-		add_word(s, "[signal]");
-	else if (n == PROFILE_NODE_TRUNCATED)
-		add_word(s, "[truncated]");
-	else if (!s->count)
-		add_word(s, "[no stack]");
-	s->leaf = s->count - 1;
-	while (s->leaf > 0 && s->frames[s->leaf].is_named &&
-	       side->is_wrapper(s->frames[s->leaf].func))
-		s->leaf--;
-	/* Wrappers only, below a root that is no function: the outermost function. */
-	if (s->leaf == 0 && s->count > 1 && !s->frames[0].has_code)
-		s->leaf = 1;
-	/* The outermost address of wrappers only: the function that holds its code. */
-}
-
-/* ---- texts ---------------------------------------------------------------------------------- */
-
-static bool text_is(const struct ast_text *t, const char *s, size_t bytes)
-{
-	return t->bytes == bytes && !memcmp(t->s, s, bytes);
-}
-
-static bool glob(const char *p, const char *p_end, const char *s)
-{
-	if (p == p_end)
-		return !*s;
-	if (*p == '*')
-		return glob(p + 1, p_end, s) || (*s && glob(p, p_end, s + 1));
-	return *s && (*p == '?' || *p == *s) && glob(p + 1, p_end, s + 1);
-}
-
-static bool value_is(const struct ast_pattern *v, const char *s)
-{
-	const struct ast_text *t = &v->text;
-	if (v->kind == PATTERN_WORD)
-		return glob(t->s, t->s + t->bytes, s);
-	return text_is(t, s, strlen(s));
-}
-
-/* Names of the tests have no brackets but those of a parameter list at the end. */
-static bool function_is(const struct ast_pattern *v, const struct ref_frame *f)
-{
-	char plain[96];
-	snprintf(plain, sizeof plain, "%s", f->func);
-	char *open = f->is_named ? strchr(plain, '(') : NULL;
-	if (open)
-		*open = 0;
-	return value_is(v, f->func) || value_is(v, plain) ||
-	       (f->linkage && value_is(v, f->linkage));
-}
-
-static bool file_is(const struct ast_pattern *v, const char *path)
-{
-	for (const char *s = path; s; s = strchr(s, '/') ? strchr(s, '/') + 1 : NULL) {
-		if (value_is(v, s))
-			return true;
-	}
-	return false;
-}
-
-static bool contains(const struct ast_pattern *v, const char *s)
-{
-	char part[128];
-	must(v->kind != PATTERN_REGEX, "regular expressions are tested apart");
-	snprintf(part, sizeof part, "%.*s", (int)v->text.bytes, v->text.s);
-	return strstr(s, part);
-}
-
-static double number(const struct ast_text *t)
-{
-	char text[64], *end;
-	snprintf(text, sizeof text, "%.*s", (int)t->bytes, t->s);
-	double value = strtod(text, &end);
-	if (!strcmp(end, "K"))
-		return value * 1024;
-	if (!strcmp(end, "ms"))
-		return value * 1e6;
-	must(!*end, "a unit that the tests do not use");
-	return value;
-}
-
-static bool number_fits(const struct ast_compare *c, double x)
-{
-	bool is_listed = false;
-	for (size_t i = 0; i < c->value_count; i++)
-		is_listed = is_listed || number(&c->values[i].text) == x;
-	double low = (double)c->low.value, high = (double)c->high.value;
-	switch (c->op) {
-	case OP_EQ:
-	case OP_IN_LIST:
-		return is_listed;
-	case OP_NE:
-		return !is_listed;
-	case OP_LT:
-		return x < low;
-	case OP_LE:
-		return x <= low;
-	case OP_GT:
-		return x > low;
-	case OP_GE:
-		return x >= low;
-	case OP_IN_RANGE:
-		return (!c->has_low || x >= low) && (!c->has_high || x <= high);
-	default:
-		must(false, "~ on a number");
-		return false;
-	}
-}
-
-/* ---- conditions on frames ----------------------------------------------------------------------- */
-
-static bool frame_fits(const struct ref_frame *f, const struct ast_expr *x);
-
-static bool frame_value_is(const struct ref_frame *f, enum ast_field field,
-			   const struct ast_pattern *v)
-{
-	if (field == FIELD_FUNC)
-		return function_is(v, f);
-	if (field == FIELD_FILE)
-		return file_is(v, f->file);
-	return value_is(v, f->path) || value_is(v, last_part(f->path));
-}
-
-static bool frame_compare(const struct ref_frame *f, const struct ast_compare *c)
-{
-	if (c->field == FIELD_LINE)
-		return f->line && number_fits(c, f->line);
-	if (c->field == FIELD_ADDR)
-		return f->has_code && number_fits(c, (double)f->pc);
-	const char *text = c->field == FIELD_FUNC   ? f->func
-			   : c->field == FIELD_FILE ? f->file
-						    : f->path;
-	bool fits = false;
-	if (!text)
-		return false;
-	if (c->op == OP_MATCH || c->op == OP_NOT_MATCH)
-		return contains(&c->values[0], text) == (c->op == OP_MATCH);
-	for (size_t i = 0; i < c->value_count; i++)
-		fits = fits || frame_value_is(f, c->field, &c->values[i]);
-	return fits == (c->op != OP_NE);
-}
-
-static bool step_fits(const struct ref_frame *f, const struct ast_step *s)
-{
-	if (s->kind == STEP_EXPR)
-		return frame_fits(f, s->expr);
-	return s->kind == STEP_ONE || contains(&s->pattern, f->func);
-}
-
-static bool frame_fits(const struct ref_frame *f, const struct ast_expr *x)
-{
-	bool fits = x->kind == EXPR_AND;
-	switch (x->kind) {
-	case EXPR_AND:
-		for (size_t i = 0; i < x->item_count; i++)
-			fits = fits && frame_fits(f, x->items[i]);
-		return fits;
-	case EXPR_OR:
-		for (size_t i = 0; i < x->item_count; i++)
-			fits = fits || frame_fits(f, x->items[i]);
-		return fits;
-	case EXPR_NOT:
-		return !frame_fits(f, x->items[0]);
-	case EXPR_COMPARE:
-		return frame_compare(f, &x->compare);
-	case EXPR_STEP:
-		return step_fits(f, &x->steps[0]);
-	case EXPR_NAME:
-		return frame_fits(f, x->let_expr);
-	default:
-		must(false, "not a condition on a frame");
-		return false;
-	}
-}
-
-/* ---- conditions on stacks ------------------------------------------------------------------------ */
-
-/* Steps k.. against frames from i on; gap: any number of frames may come first. */
-static bool path_from(const struct ref_stack *s, const struct ast_expr *x, size_t k, int i,
-		      bool gap)
-{
-	if (k == x->step_count) {
-		/* The match has ended before frame i. */
-		return !x->is_leafed || i - 1 >= s->leaf;
-	}
-	const struct ast_step *step = &x->steps[k];
-	gap = gap || step->is_far;
-	if (step->kind == STEP_MANY) {
-		/* `**` at the end takes frames too, so that the match may end at any of them. */
-		for (int next = i; next <= s->count; next++) {
-			if (path_from(s, x, k + 1, next, false))
-				return true;
-		}
-		return false;
-	}
-	for (int at = i; at < s->count && (gap || at == i); at++) {
-		if (step_fits(&s->frames[at], step) && path_from(s, x, k + 1, at + 1, false))
-			return true;
-	}
-	return false;
-}
-
-static bool stack_has(const struct ref_stack *s, const struct ast_expr *x, enum ast_quantifier q)
-{
-	const struct ast_expr *of = x->kind == EXPR_QUANT ? x->items[0] : x;
-	int fitting = 0;
-	for (int i = 0; i < s->count; i++)
-		fitting += frame_fits(&s->frames[i], of);
-	switch (q) {
-	case QUANT_ALL:
-		return fitting == s->count;
-	case QUANT_NONE:
-		return !fitting;
-	case QUANT_LEAF:
-		return frame_fits(&s->frames[s->leaf], of);
-	case QUANT_ROOT:
-		return frame_fits(&s->frames[0], of);
-	default:
-		return fitting;
-	}
 }
 
 /* ---- groups of blocks ------------------------------------------------------------------------------ */
@@ -356,7 +72,7 @@ static bool block_number(const struct ref_side *side, const struct part *b,
 		*out = s->count;
 		return true;
 	default:
-		must(false, "not a number of blocks");
+		ref_must(false, "not a number of blocks");
 		return false;
 	}
 }
@@ -380,10 +96,11 @@ static bool block_named(const struct ref_side *side, const struct part *b,
 		return false;
 	}
 	if (c->op == OP_MATCH || c->op == OP_NOT_MATCH)
-		return contains(&c->values[0], text && *text ? text : id) == (c->op == OP_MATCH);
+		return ref_contains(&c->values[0], text && *text ? text : id) ==
+		       (c->op == OP_MATCH);
 	for (size_t i = 0; i < c->value_count; i++)
-		fits = fits || (text && *text && value_is(&c->values[i], text)) ||
-		       (id[0] && value_is(&c->values[i], id));
+		fits = fits || (text && *text && ref_value_is(&c->values[i], text)) ||
+		       (id[0] && ref_value_is(&c->values[i], id));
 	return fits == (c->op != OP_NE);
 }
 
@@ -407,93 +124,21 @@ static bool block_fits(const struct ref_side *side, const struct part *b, const 
 	case EXPR_NAME:
 		return block_fits(side, b, s, x->let_expr);
 	case EXPR_QUANT:
-		return stack_has(s, x, x->quantifier);
+		return ref_stack_has(s, x, x->quantifier);
 	case EXPR_STEP:
-		return stack_has(s, x, QUANT_ANY);
+		return ref_stack_has(s, x, QUANT_ANY);
 	case EXPR_PATH:
-		return path_from(s, x, 0, 0, !x->is_rooted);
+		return ref_path_fits(s, x);
 	case EXPR_COMPARE:
 		break;
 	}
 	if (c->field == FIELD_FUNC || c->field == FIELD_FILE || c->field == FIELD_MODULE ||
 	    c->field == FIELD_LINE || c->field == FIELD_ADDR)
-		return stack_has(s, x, c->quantifier);
+		return ref_stack_has(s, x, c->quantifier);
 	if (c->field == FIELD_THREAD || c->field == FIELD_API || c->field == FIELD_TYPE ||
 	    c->field == FIELD_LABEL)
 		return block_named(side, b, c);
-	return block_number(side, b, s, c->field, &value) && number_fits(c, (double)value);
-}
-
-/* ---- transforms ------------------------------------------------------------------------------------- */
-
-/* Put frame i of `from` at the end of `to`. */
-static int keep(struct ref_stack *to, const struct ref_frame *f)
-{
-	to->frames[to->count] = *f;
-	return to->count++;
-}
-
-static bool is_same_function(const struct ref_frame *a, const struct ref_frame *b)
-{
-	if (a->is_named != b->is_named)
-		return false;
-	/* Without names, only the very same address is the same function. */
-	return a->is_named ? !strcmp(a->func, b->func)
-			   : a->pc == b->pc && a->path == b->path && !strcmp(a->func, b->func);
-}
-
-/* place[0 .. known - 1] of frames that are folded away become -3. */
-static int fold_recursion(struct ref_stack *to, const struct ref_frame *f, int *place, int known)
-{
-	for (int i = 0; i < to->count; i++) {
-		if (!is_same_function(&to->frames[i], f))
-			continue;
-		to->count = i + 1;
-		for (int k = 0; k < known; k++)
-			place[k] = place[k] > i ? -3 : place[k];
-		return i;
-	}
-	return keep(to, f);
-}
-
-static void transform(struct ref_stack *s, const struct ast_stage *stage)
-{
-	struct ref_stack from = *s;
-	bool was_fitting = false, is_on = false, leaf_is_out = false;
-	int place[REF_FRAMES];
-	if (from.is_dropped)
-		return;
-	bool is_unknown = from.count == 1 && !strcmp(from.frames[0].func, "[no stack]");
-	s->count = 0;
-	for (int i = 0; i < from.count; i++) {
-		const struct ref_frame *f = &from.frames[i];
-		bool fits = stage->has_step && step_fits(f, &stage->step);
-		if (is_unknown && stage->kind != STAGE_ZOOM)
-			place[i] = keep(s, f);
-		else if (stage->kind == STAGE_HIDE)
-			place[i] = fits ? s->count - 1 : keep(s, f);
-		else if (stage->kind == STAGE_ZOOM) {
-			is_on = is_on || fits;
-			place[i] = is_on ? keep(s, f) : -2;
-		} else if (stage->kind == STAGE_TRIM) {
-			is_on = is_on || fits;
-			place[i] = is_on ? s->count - 1 : keep(s, f);
-		} else if (stage->is_recursion) {
-			place[i] = fold_recursion(s, f, place, i);
-		} else {
-			place[i] = fits && was_fitting ? s->count - 1 : keep(s, f);
-			was_fitting = fits;
-		}
-	}
-	leaf_is_out = place[from.leaf] == -2;
-	s->is_dropped = place[from.count - 1] == -2;
-	s->leaf = leaf_is_out ? 0 : place[from.leaf] == -3 ? s->count - 1 : place[from.leaf];
-	if (!s->count && !s->is_dropped) {
-		add_word(s, "[no stack]");
-		s->leaf = 0;
-	} else if (s->leaf < 0) {
-		s->leaf = 0; /* only wrappers are left */
-	}
+	return block_number(side, b, s, c->field, &value) && ref_number_fits(c, (double)value);
 }
 
 /* ---- populations -------------------------------------------------------------------------------------- */
@@ -507,7 +152,7 @@ static void add_part(struct parts *ps, const struct part *b)
 {
 	if (!b->value.blocks && !b->value.bytes)
 		return;
-	must(vec_reserve((void **)&ps->items, &ps->cap, ps->count + 1, sizeof *b), "memory");
+	ref_must(vec_reserve((void **)&ps->items, &ps->cap, ps->count + 1, sizeof *b), "memory");
 	ps->items[ps->count++] = *b;
 }
 
@@ -633,7 +278,7 @@ static struct ref_row *row_for(struct ref_table *t, const char *key)
 	struct ref_row *r = ref_find(t, key);
 	if (r)
 		return r;
-	must(vec_reserve((void **)&t->rows, &t->cap, t->count + 1, sizeof *t->rows), "memory");
+	ref_must(vec_reserve((void **)&t->rows, &t->cap, t->count + 1, sizeof *t->rows), "memory");
 	r = &t->rows[t->count++];
 	*r = (struct ref_row){.key = mem_strdup(key), .first_ns = UINT64_MAX};
 	return r;
@@ -656,9 +301,9 @@ static void add_total(struct ref_row *r, const struct ref_side *side, const stru
 		r->first_ns = born;
 	if (r->last_ns < born)
 		r->last_ns = born;
-	must(vec_reserve((void **)&r->lifetimes, &r->lifetime_cap, r->lifetime_count + 1,
-			 sizeof *r->lifetimes),
-	     "memory");
+	ref_must(vec_reserve((void **)&r->lifetimes, &r->lifetime_cap, r->lifetime_count + 1,
+			     sizeof *r->lifetimes),
+		 "memory");
 	r->lifetimes[r->lifetime_count++] =
 		(struct ref_lifetime){lifetime_of(side, b), b->value.blocks};
 }
@@ -668,7 +313,7 @@ static void add_total(struct ref_row *r, const struct ref_side *side, const stru
 static void put(char *to, const char *text)
 {
 	size_t used = strlen(to);
-	must(used + strlen(text) + 1 < KEY_BYTES, "key too long");
+	ref_must(used + strlen(text) + 1 < KEY_BYTES, "key too long");
 	memcpy(to + used, text, strlen(text) + 1);
 }
 
@@ -843,7 +488,7 @@ static void add_tree(const struct ref_question *q, const struct ref_side *side,
 	int first = 0, last = s->leaf;
 	char key[KEY_BYTES] = "", one[KEY_BYTES];
 	if (q->step) {
-		while (first < s->count && !step_fits(&s->frames[first], q->step))
+		while (first < s->count && !ref_step_fits(&s->frames[first], q->step))
 			first++;
 		if (first > last)
 			last = s->count - 1; /* only a wrapper fits */
@@ -871,7 +516,7 @@ static void add_block(const struct ref_question *q, const struct ref_side *side,
 {
 	struct ref_stack s, recorded;
 	const struct profile *p = side->p;
-	make_stack(&recorded, side, p->sites[p->cohort_site[b->cohort] - 1].node);
+	ref_make_stack(&recorded, side, p->sites[p->cohort_site[b->cohort] - 1].node);
 	s = recorded;
 	add_sum(&t->all, b->value);
 	if (q->query->filter && !block_fits(side, b, &s, q->query->filter))
@@ -880,11 +525,11 @@ static void add_block(const struct ref_question *q, const struct ref_side *side,
 		const struct ast_stage *stage = &q->query->stages[i];
 		if (stage->kind == STAGE_HIDE || stage->kind == STAGE_ZOOM ||
 		    stage->kind == STAGE_TRIM || stage->kind == STAGE_COLLAPSE)
-			transform(&s, stage);
+			ref_transform(&s, stage);
 	}
 	bool fits = !q->step;
 	for (int i = 0; i < s.count && q->step; i++)
-		fits = fits || step_fits(&s.frames[i], q->step);
+		fits = fits || ref_step_fits(&s.frames[i], q->step);
 	if (s.is_dropped || !fits)
 		return;
 	add_sum(&t->totals.self, b->value);

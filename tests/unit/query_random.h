@@ -1,0 +1,28 @@
+/* Random profiles and random queries, the same for the same seed. */
+#ifndef NEAP_TESTS_UNIT_QUERY_RANDOM_H
+#define NEAP_TESTS_UNIT_QUERY_RANDOM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define RANDOM_QUERY_BYTES 1024
+
+/* random_profile - write a file: recursion, inlined functions, frames without names, several
+ * threads, sites of many sizes, inherited blocks, with and without an exact peak. */
+void random_profile(const char *path, uint64_t seed);
+/* The allocation wrappers of these profiles. */
+bool random_is_wrapper(const char *name);
+
+struct random_query {
+	uint64_t random; /* the seed; changed by each query */
+	char text[RANDOM_QUERY_BYTES];
+	size_t used;
+};
+/* random_query - the next query, into text: a source (two for a difference), conditions, changes
+ * of stacks, one grouping or tree, and `select` of RANDOM_COLUMNS. */
+void random_query(struct random_query *m, bool is_diff);
+#define RANDOM_COLUMNS \
+	"self,total,count,allocs,frees,temp,avg,max,p50,p99,share,peak,rate,first,last"
+
+#endif
