@@ -58,6 +58,7 @@ struct query_session {
 	struct query_file **files;
 	size_t file_count, file_cap;
 	size_t named_count;  /* the first ones, added by query_session_open */
+	size_t lent_count;   /* the first of these, which are borrowed */
 	struct strtab texts; /* made for cells of results, which outlive their query */
 };
 /* session_file - a file by the path in a query; opened if it is new.  Borrowed. */

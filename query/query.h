@@ -24,6 +24,14 @@ enum neap_err query_session_new(const struct query_options *o, struct query_sess
 void query_session_free(struct query_session *s);
 /* Add a file; the first is what queries mean, the second what `diff` compares it with. */
 enum neap_err query_session_open(struct query_session *s, const char *path, struct err *e);
+/*
+ * query_session_lend - add the first file of `from` without opening it again.  It must
+ * outlive s and be used by the same thread.  Before any file is opened in s.  Fails: ERR_NOMEM.
+ */
+enum neap_err query_session_lend(struct query_session *s, struct query_session *from,
+				 struct err *e);
+/* query_session_graph - the index of the first file; NULL without one. */
+const struct graph *query_session_graph(const struct query_session *s);
 
 /*
  * query_run - run one query of a script (lets before it apply).

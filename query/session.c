@@ -6,6 +6,7 @@
 #include "query/names.h"
 #include "src/sym/sym.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -51,7 +52,7 @@ void query_session_free(struct query_session *s)
 {
 	if (!s)
 		return;
-	for (size_t i = 0; i < s->file_count; i++)
+	for (size_t i = s->lent_count; i < s->file_count; i++)
 		file_free(s->files[i]);
 	strtab_release(&s->texts);
 	mem_free(s->files);
@@ -107,6 +108,21 @@ enum neap_err query_session_open(struct query_session *s, const char *path, stru
 		s->files[i] = s->files[i - 1];
 	s->files[s->named_count++] = f;
 	return NEAP_OK;
+}
+
+enum neap_err query_session_lend(struct query_session *s, struct query_session *from, struct err *e)
+{
+	assert(s->file_count == s->lent_count && from->file_count);
+	if (!vec_reserve((void **)&s->files, &s->file_cap, s->file_count + 1, sizeof *s->files))
+		return err_nomem(e, "a profile");
+	s->files[s->file_count++] = from->files[0];
+	s->named_count = s->lent_count = s->file_count;
+	return NEAP_OK;
+}
+
+const struct graph *query_session_graph(const struct query_session *s)
+{
+	return s->file_count ? s->files[0]->g : NULL;
 }
 
 static struct query_file *find_file(const struct query_session *s, const struct ast_text *path)

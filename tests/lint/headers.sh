@@ -7,9 +7,14 @@ compiler=${CC:-gcc}
 need_command "${compiler%% *}"
 
 findings=0
-guard_of() { # src/base/err.h -> NEAP_BASE_ERR_H; the public header, included as <neap/neap.h>, NEAP_NEAP_H
+# Headers that are installed, as <neap/NAME.h>; programs of any kind include them.
+public="collector/neap.h src/lib/neap/profile.h src/lib/neap/query.h"
+guard_of() { # src/base/err.h -> NEAP_BASE_ERR_H; <neap/neap.h> NEAP_NEAP_H, <neap/query.h> NEAP_NEAP_QUERY_H
 	local name=${1#src/}
-	[ "$1" != collector/neap.h ] || name=neap_h
+	case $1 in
+	collector/neap.h) name=neap_h ;;
+	src/lib/neap/*) name=neap_${1##*/} ;;
+	esac
 	name=${name//[\/.-]/_}
 	echo "NEAP_${name^^}"
 }
@@ -25,7 +30,7 @@ check_guard() {
 
 compiles() { # LANGUAGE STANDARD FILE
 	if ! printf '#include "%s"\n' "$3" |
-		$compiler -x "$1" -std="$2" -D_GNU_SOURCE -I"$root" -fsyntax-only -Wall -Wextra -Werror -; then
+		$compiler -x "$1" -std="$2" -D_GNU_SOURCE -I"$root" -I"$root/src/lib" -fsyntax-only -Wall -Wextra -Werror -; then
 		echo "$3:1: does not compile alone as $2"
 		findings=$((findings + 1))
 	fi
@@ -38,8 +43,9 @@ for file in "${files[@]}"; do
 	check_guard "$file"
 	compiles c gnu11 "$file"
 done
-if [ -e collector/neap.h ]; then
-	compiles c c99 collector/neap.h
-	compiles c++ c++98 collector/neap.h
-fi
+for file in $public; do
+	[ -e "$file" ] || continue
+	compiles c c99 "$file"
+	compiles c++ c++98 "$file"
+done
 verdict headers "$findings" ${#files[@]}

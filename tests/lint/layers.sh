@@ -21,6 +21,8 @@ allowed_for() {
 	src/exchange/*) echo "src/exchange/ src/graph/ src/profile/ src/base/" ;;
 	query/*) echo "query/ src/graph/ src/sym/ src/profile/ src/base/" ;;
 	src/report/*) echo "src/report/ query/ src/graph/ src/sym/ src/profile/ src/base/" ;;
+	src/lib/neap/*) echo "" ;; # installed: includes nothing of ours but <neap/...>
+	src/lib/*) echo "src/lib/ query/ src/graph/ src/profile/ src/base/" ;;
 	tui/*) echo "tui/ src/report/ query/ src/exchange/ src/graph/ src/sym/ src/profile/ src/base/" ;;
 	src/cmd/* | src/main.c) echo "src/ query/" ;;
 	*) echo "" ;;
