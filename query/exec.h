@@ -50,8 +50,10 @@ struct frame_groups {
 	uint32_t *owned[2];
 	struct group *groups;
 	size_t count;
+	struct granule *granule; /* what it borrows from, or was kept as; or NULL */
 };
 void frame_groups_release(struct frame_groups *fg);
+void granule_drop_tree(struct granule *gr);
 
 enum space_kind {
 	SPACE_FRAMES,
@@ -59,12 +61,21 @@ enum space_kind {
 	SPACE_INVERTED,
 	SPACE_FLAT
 };
+/* Stacks merged into one tree; entry[] of its vnodes are groups of frames. */
+struct merged {
+	struct stacks *tree;
+	uint32_t *place[2]; /* by vnode of a side's stacks: the vnode of the tree; VNODE_NONE */
+	bool is_kept;       /* by a granule */
+};
+void merged_release(struct merged *m);
+
 struct space {
 	enum space_kind kind;
 	size_t group_count;
 	struct group *groups; /* FLAT of tuples: by group */
 	/* TREE, INVERTED, and FLAT of stacks: entry[] holds indexes of tree_groups->groups */
-	struct stacks *tree;
+	struct merged merged;
+	struct stacks *tree; /* of merged */
 	const struct frame_groups *tree_groups;
 	size_t vnode_count[2];
 	const uint32_t *end[2];            /* by vnode; NULL: v + 1 */
@@ -85,6 +96,7 @@ struct extremes { /* of the main measure of one side, by group */
 };
 
 struct inverted;
+struct lifetimes;
 struct row_list;
 
 struct exec {
@@ -99,7 +111,7 @@ struct exec {
 	struct stacks *owned_stacks[2];
 	struct frame_groups frames;       /* by the keys of frames */
 	struct frame_groups stack_frames; /* by what tells stacks apart */
-	struct stacks *stack_tree;        /* of the key `stack` beside others */
+	struct merged stack_tree;         /* of the key `stack` beside others */
 	uint32_t *match[2];   /* by vnode of stacks: outermost frame that fits the view's step */
 	struct strtab names;  /* texts that make groups of two files equal, and classes */
 	struct strtab tuples; /* FLAT: values of keys */
@@ -110,6 +122,7 @@ struct exec {
 	struct extremes extremes[2];
 	uint32_t *cell_order[2],
 		*cell_first[2]; /* cells of the main measure by vnode, for quantiles */
+	struct lifetimes *lifetimes[2];
 	struct values totals;
 
 	int64_t base_bytes;            /* of percentages */
@@ -150,10 +163,9 @@ enum neap_err space_build_inverted(struct exec *x);
 void inverted_free(struct inverted *inv); /* NULL is fine */
 /* inverted_open - the rows below one that have anything. */
 enum neap_err inverted_open(struct exec *x, uint32_t v, struct row_list *out);
-/* inverted_lifetimes - call add for each place in the stacks whose cells are in a row. */
-bool inverted_lifetimes(const struct exec *x, uint32_t v, size_t side,
-			bool (*add)(const struct exec *x, size_t side, uint32_t place, void *arg),
-			void *arg);
+/* inverted_places - call add for each place in the stacks whose cells are in a row. */
+void inverted_places(const struct exec *x, uint32_t v, size_t side,
+		     void (*add)(const struct exec *x, size_t side, uint32_t place));
 /* Values of keys (exec_tuple.c). */
 enum neap_err space_build_tuples(struct exec *x);
 enum neap_err space_build_peek(struct exec *x);
@@ -162,12 +174,10 @@ enum neap_err peek_expand(struct exec *x);
 /* stack_groups_build - x->stack_frames. */
 enum neap_err stack_groups_build(struct exec *x);
 /*
- * tree_build - merge the stacks of both sides by groups of frames, as far as cells are on them.
- * With x->match it begins at the matches.
- *   place_out  by vnode of a side's stacks: the vnode of the tree, for the caller to free
+ * tree_build - merge the stacks of both sides by groups of frames.  With x->match it begins at
+ * the matches.  Free with merged_release.
  */
-enum neap_err tree_build(struct exec *x, const struct frame_groups *fg, struct stacks **out,
-			 uint32_t *place_out[2]);
+enum neap_err tree_build(struct exec *x, const struct frame_groups *fg, struct merged *out);
 
 bool extremes_init(struct extremes *e, size_t count);
 bool extremes_grow(struct extremes *e, size_t count); /* what is new is not set */

@@ -97,15 +97,6 @@ int64_t cell_size(const struct cells *c, size_t i)
 	return births && bytes / births <= INT64_MAX ? (int64_t)(bytes / births) : 0;
 }
 
-static int64_t depth_of(const struct cells *c, size_t i)
-{
-	const struct stacks *s = c->file->stacks;
-	int64_t depth = 0;
-	for (uint32_t v = c->inner[i]; v != VNODE_ROOT; v = s->parent[v])
-		depth++;
-	return depth;
-}
-
 bool cell_field(const struct cells *c, size_t i, enum ast_field field, int64_t *out)
 {
 	const struct profile *p = c->file->p;
@@ -132,7 +123,7 @@ bool cell_field(const struct cells *c, size_t i, enum ast_field field, int64_t *
 		*out = (int64_t)graph_snap_time(g, c->death[i]);
 		return true;
 	case FIELD_DEPTH:
-		*out = depth_of(c, i);
+		*out = c->file->depth[c->inner[i]];
 		return true;
 	default:
 		return false;

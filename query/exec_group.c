@@ -170,12 +170,25 @@ static struct granule *find_granule(struct query_file *f, const struct plan_key 
 	return NULL;
 }
 
+/* A place for another one: none if all are in use. */
+static struct granule **free_place(struct query_file *f)
+{
+	for (size_t i = 0; i < GRANULES_KEPT; i++) {
+		struct granule **at = &f->granules[f->next_granule];
+		f->next_granule = (f->next_granule + 1) % GRANULES_KEPT;
+		if (!*at || !(*at)->users)
+			return at;
+	}
+	return NULL;
+}
+
 /* Keep a copy of what was made; without memory it is made again next time. */
 static void keep_granule(struct query_file *f, const struct grouping *gr)
 {
 	struct granule *copy = mem_zalloc(sizeof *copy);
 	size_t entry_count = f->columns.entry_count;
-	if (!copy || gr->key_count > GRANULE_KEYS_MOST)
+	struct granule **at = free_place(f);
+	if (!copy || !at || gr->key_count > GRANULE_KEYS_MOST)
 		goto out;
 	copy->group = mem_array(entry_count, sizeof *copy->group);
 	copy->first = mem_array(gr->out->count, sizeof *copy->first);
@@ -187,15 +200,15 @@ static void keep_granule(struct query_file *f, const struct grouping *gr)
 	copy->count = gr->out->count;
 	memcpy(copy->keys, gr->keys, gr->key_count * sizeof *gr->keys);
 	copy->key_count = gr->key_count;
-	granule_free(f->granules[f->next_granule]);
-	f->granules[f->next_granule] = copy;
-	f->next_granule = (f->next_granule + 1) % GRANULES_KEPT;
+	copy->users = 1;
+	granule_free(*at);
+	*at = gr->out->granule = copy;
 	return;
 out:
 	granule_free(copy);
 }
 
-static bool use_granule(const struct granule *gr, struct frame_groups *out)
+static bool use_granule(struct granule *gr, struct frame_groups *out)
 {
 	out->groups = mem_array(gr->count, sizeof *out->groups);
 	if (!out->groups)
@@ -204,7 +217,17 @@ static bool use_granule(const struct granule *gr, struct frame_groups *out)
 		out->groups[i] = (struct group){.entry = gr->first[i]};
 	out->count = gr->count;
 	out->group[0] = out->group[1] = gr->group;
+	out->granule = gr;
+	gr->users++;
 	return true;
+}
+
+void granule_drop_tree(struct granule *gr)
+{
+	stacks_free(gr->tree);
+	mem_free(gr->place);
+	gr->tree = NULL;
+	gr->place = NULL;
 }
 
 static bool make_groups(struct grouping *gr)
@@ -246,6 +269,8 @@ void frame_groups_release(struct frame_groups *fg)
 	mem_free(fg->owned[0]);
 	mem_free(fg->owned[1]);
 	mem_free(fg->groups);
+	if (fg->granule)
+		fg->granule->users--;
 	*fg = (struct frame_groups){.count = 0};
 }
 

@@ -229,18 +229,16 @@ enum neap_err inverted_open(struct exec *x, uint32_t v, struct row_list *out)
 	return NEAP_OK;
 }
 
-bool inverted_lifetimes(const struct exec *x, uint32_t v, size_t side,
-			bool (*add)(const struct exec *x, size_t side, uint32_t place, void *arg),
-			void *arg)
+void inverted_places(const struct exec *x, uint32_t v, size_t side,
+		     void (*add)(const struct exec *x, size_t side, uint32_t place))
 {
 	const struct inverted *inv = x->inverted;
 	const struct run *run = &inv->runs[v];
 	for (uint32_t i = run->first; i < run->first + run->count; i++) {
 		const struct item *item = &inv->items[i];
-		if (item->side == side && !add(x, side, item->begin, arg))
-			return false;
+		if (item->side == side)
+			add(x, side, item->begin);
 	}
-	return true;
 }
 
 /* ---- the space ------------------------------------------------------------------------------- */
@@ -255,7 +253,7 @@ enum neap_err space_build_inverted(struct exec *x)
 	sp->tree_groups = &x->frames;
 	if (code)
 		return code;
-	sp->tree = stacks_new(0, 0, ENTRY_NONE);
+	sp->tree = sp->merged.tree = stacks_new(0, 0, ENTRY_NONE);
 	bool is_good = inv && sp->tree;
 	for (size_t side = 0; is_good && side < x->pl->side_count; side++) {
 		sp->vnode_count[side] = x->stacks[side]->count; /* where cells are */

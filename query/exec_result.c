@@ -21,7 +21,7 @@ static const struct stacks *stack_of(const struct exec *x, uint32_t group, uint3
 	for (size_t k = 0; g->values && k < pl->key_count; k++) {
 		if (pl->keys[k].kind == KEY_STACK) {
 			*v_out = (uint32_t)g->values[k];
-			return x->stack_tree;
+			return x->stack_tree.tree;
 		}
 	}
 	return NULL;

@@ -154,7 +154,7 @@ static int compare_keys(const struct sorter *s, uint32_t a, uint32_t b)
 		else if (x->space.tree)
 			order = compare_stacks(x, x->space.tree, s->groups[a], s->groups[b]);
 		else
-			order = compare_stacks(x, x->stack_tree,
+			order = compare_stacks(x, x->stack_tree.tree,
 					       (uint32_t)space_group(x, s->groups[a])->values[k],
 					       (uint32_t)space_group(x, s->groups[b])->values[k]);
 		if (order)
@@ -545,16 +545,31 @@ static size_t looked_at(const struct plan_pointers *stages, size_t i)
 	return (size_t)next->quantity.value;
 }
 
+static bool needs_no_order(const struct ast_stage *stage)
+{
+	return stage->kind == STAGE_WHERE || stage->kind == STAGE_MIN;
+}
+
+/* Stages that do not look at the order come before the first sort: it has less to do. */
 enum neap_err rows_apply(struct exec *x, struct row_list *rows)
 {
 	static const struct plan_pointers no_stages;
 	const struct plan_pointers *stages = x->has_cut_stacks ? &no_stages : &x->pl->row_stages;
-	enum neap_err code = sort_default(x, rows->groups, rows->count, looked_at(stages, 0));
+	enum neap_err code = NEAP_OK;
+	bool is_sorted = false;
 	for (size_t i = 0; !code && i < stages->count; i++) {
-		code = apply(x, rows, stages->items[i], looked_at(stages, i + 1));
+		const struct ast_stage *stage = stages->items[i];
+		if (!is_sorted && !needs_no_order(stage)) {
+			code = sort_default(x, rows->groups, rows->count, looked_at(stages, i));
+			is_sorted = true;
+		}
+		if (!code)
+			code = apply(x, rows, stage, looked_at(stages, i + 1));
 		if (!code && x->explains_rows)
-			explain_rows(x, rows, stages->items[i]);
+			explain_rows(x, rows, stage);
 	}
+	if (!code && !is_sorted)
+		code = sort_default(x, rows->groups, rows->count, SIZE_MAX);
 	return code;
 }
 

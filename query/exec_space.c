@@ -241,9 +241,8 @@ void space_release(struct exec *x)
 	}
 	inverted_free(x->inverted);
 	x->inverted = NULL;
-	stacks_free(sp->tree);
-	stacks_free(x->stack_tree);
-	x->stack_tree = NULL;
+	merged_release(&sp->merged);
+	merged_release(&x->stack_tree);
 	mem_free(sp->groups);
 	frame_groups_release(&x->frames);
 	frame_groups_release(&x->stack_frames);

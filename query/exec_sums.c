@@ -14,6 +14,7 @@
 #include "query/exec.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static uint32_t end_of(const struct space *sp, size_t side, uint32_t v)
 {
@@ -250,104 +251,181 @@ static bool order_cells(struct exec *x, size_t side)
 	return true;
 }
 
-struct lifetime {
-	uint64_t ns;
-	int64_t blocks;
-};
+/*
+ * Lifetimes are differences of snapshot times, so there are few distinct ones: they are
+ * numbered in order, and a quantile is read off the blocks of each number.
+ */
 struct lifetimes {
-	struct lifetime *items;
-	size_t count, cap;
+	uint32_t *rank; /* by cell */
+	uint64_t *ns;   /* by rank */
+	double *blocks; /* by rank: of the set looked at; zeroed between sets */
+	size_t rank_count;
+	uint32_t low, high; /* ranks in use; low > high: none */
 };
 
-static bool add_lifetime(struct lifetimes *l, const struct cells *c, size_t i)
+static void lifetimes_free(struct lifetimes *l)
 {
-	if (c->value[i].blocks <= 0)
-		return true;
-	if (!vec_reserve((void **)&l->items, &l->cap, l->count + 1, sizeof *l->items))
-		return false;
-	l->items[l->count++] = (struct lifetime){cell_lifetime(c, i), c->value[i].blocks};
+	if (!l)
+		return;
+	mem_free(l->rank);
+	mem_free(l->ns);
+	mem_free(l->blocks);
+	mem_free(l);
+}
+
+static int compare_ns(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+	return (x > y) - (x < y);
+}
+
+/* Number distinct lifetimes as they come. */
+static bool collect(struct lifetimes *l, const struct cells *c, struct map *ids)
+{
+	size_t cap = 0;
+	for (size_t i = 0; i < c->count; i++) {
+		uint64_t ns = cell_lifetime(c, i);
+		uint32_t id = map_find(ids, ns);
+		if (id == MAP_ABSENT) {
+			id = (uint32_t)l->rank_count;
+			if (!vec_reserve((void **)&l->ns, &cap, id + 1u, sizeof *l->ns) ||
+			    !map_put(ids, ns, id))
+				return false;
+			l->ns[l->rank_count++] = ns;
+		}
+		l->rank[i] = id;
+	}
 	return true;
 }
 
-static int compare_lifetimes(const void *a, const void *b)
+/* The numbers become ranks. */
+static bool order_ranks(struct lifetimes *l, const struct cells *c, struct map *ids)
 {
-	const struct lifetime *x = a, *y = b;
-	return (x->ns > y->ns) - (x->ns < y->ns);
+	uint32_t *rank_of = mem_array(l->rank_count, sizeof *rank_of);
+	uint64_t *sorted = mem_array(l->rank_count, sizeof *sorted);
+	bool is_good = rank_of && sorted;
+	if (is_good && l->rank_count) {
+		memcpy(sorted, l->ns, l->rank_count * sizeof *sorted);
+		qsort(sorted, l->rank_count, sizeof *sorted, compare_ns);
+	}
+	for (uint32_t i = 0; is_good && i < l->rank_count; i++)
+		rank_of[map_find(ids, sorted[i])] = i;
+	for (size_t i = 0; is_good && i < c->count; i++)
+		l->rank[i] = rank_of[l->rank[i]];
+	mem_free(rank_of);
+	mem_free(l->ns);
+	l->ns = sorted;
+	return is_good;
+}
+
+static bool lifetimes_build(struct exec *x, size_t side)
+{
+	const struct cells *c = &x->cells[side][MEASURE_MAIN];
+	struct lifetimes *l = x->lifetimes[side] = mem_zalloc(sizeof *l);
+	struct map ids = {0};
+	if (!l)
+		return false;
+	l->rank = mem_array(c->count, sizeof *l->rank);
+	bool is_good = l->rank && collect(l, c, &ids) && order_ranks(l, c, &ids);
+	l->blocks = mem_zarray(l->rank_count, sizeof *l->blocks);
+	l->low = UINT32_MAX;
+	map_release(&ids);
+	return is_good && l->blocks;
+}
+
+/* Peek has added cells since the total line was made. */
+static bool lifetimes_need(struct exec *x, size_t side)
+{
+	if (x->lifetimes[side] && x->pl->view != VIEW_PEEK)
+		return true;
+	lifetimes_free(x->lifetimes[side]);
+	x->lifetimes[side] = NULL;
+	return lifetimes_build(x, side);
+}
+
+static void add_lifetime(const struct exec *x, size_t side, size_t i)
+{
+	struct lifetimes *l = x->lifetimes[side];
+	int64_t blocks = x->cells[side][MEASURE_MAIN].value[i].blocks;
+	uint32_t rank = l->rank[i];
+	if (blocks <= 0)
+		return;
+	l->blocks[rank] += (double)blocks;
+	if (l->low > rank)
+		l->low = rank;
+	if (l->high < rank)
+		l->high = rank;
 }
 
 /* The smallest lifetime that at least part/100 of the blocks do not exceed. */
 static uint64_t quantile(const struct lifetimes *l, double all, double part)
 {
 	double seen = 0;
-	for (size_t i = 0; i < l->count; i++) {
-		seen += (double)l->items[i].blocks;
+	for (uint32_t i = l->low; i < l->high; i++) {
+		seen += l->blocks[i];
 		if (seen * 100 >= all * part)
-			return l->items[i].ns;
+			return l->ns[i];
 	}
-	return l->count ? l->items[l->count - 1].ns : 0;
+	return l->ns[l->high];
 }
 
-static void finish_lifetimes(struct lifetimes *l, struct side_values *out)
+/* Read the set off, and forget it. */
+static void finish_lifetimes(const struct exec *x, size_t side, struct side_values *out)
 {
+	struct lifetimes *l = x->lifetimes[side];
 	double all = 0;
-	if (l->count)
-		qsort(l->items, l->count, sizeof *l->items, compare_lifetimes);
-	for (size_t i = 0; i < l->count; i++)
-		all += (double)l->items[i].blocks;
-	out->has_quantiles = l->count;
+	out->has_quantiles = l->low <= l->high && l->low != UINT32_MAX;
+	if (!out->has_quantiles)
+		return;
+	for (uint32_t i = l->low; i <= l->high; i++)
+		all += l->blocks[i];
 	out->p50_ns = quantile(l, all, 50);
 	out->p99_ns = quantile(l, all, 99);
-	mem_free(l->items);
+	memset(l->blocks + l->low, 0, (l->high - l->low + 1u) * sizeof *l->blocks);
+	l->low = UINT32_MAX;
+	l->high = 0;
 }
 
 enum neap_err quantiles_of_cells(struct exec *x, struct values *out)
 {
 	for (size_t side = 0; side < x->pl->side_count; side++) {
-		const struct cells *c = &x->cells[side][MEASURE_MAIN];
-		struct lifetimes l = {0};
-		bool is_good = true;
-		for (size_t i = 0; is_good && i < c->count; i++)
-			is_good = add_lifetime(&l, c, i);
-		finish_lifetimes(&l, &out->side[side]);
-		if (!is_good)
+		if (!x->lifetimes[side] && !lifetimes_build(x, side))
 			return exec_no_memory(x);
+		for (size_t i = 0; i < x->cells[side][MEASURE_MAIN].count; i++)
+			add_lifetime(x, side, i);
+		finish_lifetimes(x, side, &out->side[side]);
 	}
 	return NEAP_OK;
 }
 
-static bool add_range(const struct exec *x, size_t side, uint32_t v, uint32_t end,
-		      struct lifetimes *l)
+static void add_range(const struct exec *x, size_t side, uint32_t v, uint32_t end)
 {
-	const struct cells *c = &x->cells[side][MEASURE_MAIN];
 	const uint32_t *first = x->cell_first[side];
-	for (uint32_t i = first[v]; i < first[end]; i++) {
-		if (!add_lifetime(l, c, x->cell_order[side][i]))
-			return false;
-	}
-	return true;
+	for (uint32_t i = first[v]; i < first[end]; i++)
+		add_lifetime(x, side, x->cell_order[side][i]);
 }
 
-static bool add_place(const struct exec *x, size_t side, uint32_t place, void *arg)
+static void add_place(const struct exec *x, size_t side, uint32_t place)
 {
-	return add_range(x, side, place, place + 1, arg);
+	add_range(x, side, place, place + 1);
 }
 
 /* The outermost vnodes of a set of groups; wanted is by group. */
-static bool add_marked(const struct exec *x, size_t side, const uint8_t *wanted,
-		       struct lifetimes *l)
+static void add_marked(const struct exec *x, size_t side, const uint8_t *wanted)
 {
 	const struct space *sp = &x->space;
-	bool is_good = true;
-	for (uint32_t v = 0; is_good && v < sp->vnode_count[side];) {
-		uint32_t group = group_at(sp, side, v);
-		if (group == GROUP_NONE || !wanted[group]) {
+	const uint32_t *first = x->cell_first[side];
+	for (uint32_t v = 0; v < sp->vnode_count[side];) {
+		uint32_t group = group_at(sp, side, v), end = end_of(sp, side, v);
+		if (first[v] == first[end]) {
+			v = end;
+		} else if (group == GROUP_NONE || !wanted[group]) {
 			v++;
-			continue;
+		} else {
+			add_range(x, side, v, end);
+			v = end;
 		}
-		is_good = add_range(x, side, v, end_of(sp, side, v), l);
-		v = end_of(sp, side, v);
 	}
-	return is_good;
 }
 
 enum neap_err quantiles_of_set(struct exec *x, const uint32_t *groups, size_t count,
@@ -355,27 +433,27 @@ enum neap_err quantiles_of_set(struct exec *x, const uint32_t *groups, size_t co
 {
 	const struct space *sp = &x->space;
 	uint8_t *wanted = NULL;
-	bool is_good = true;
 	if (sp->kind == SPACE_FRAMES) {
 		wanted = mem_zarray(sp->group_count, 1);
-		is_good = wanted;
-		for (size_t i = 0; is_good && i < count; i++)
+		if (!wanted)
+			return exec_no_memory(x);
+		for (size_t i = 0; i < count; i++)
 			wanted[groups[i]] = 1;
 	}
-	for (size_t side = 0; is_good && side < x->pl->side_count; side++) {
-		struct lifetimes l = {0};
+	for (size_t side = 0; side < x->pl->side_count; side++) {
 		if (wanted)
-			is_good = add_marked(x, side, wanted, &l);
-		for (size_t i = 0; !wanted && is_good && i < count; i++) {
+			add_marked(x, side, wanted);
+		for (size_t i = 0; !wanted && i < count; i++) {
 			uint32_t v = groups[i];
-			is_good = sp->kind == SPACE_INVERTED
-					  ? inverted_lifetimes(x, v, side, add_place, &l)
-					  : add_range(x, side, v, end_of(sp, side, v), &l);
+			if (sp->kind == SPACE_INVERTED)
+				inverted_places(x, v, side, add_place);
+			else
+				add_range(x, side, v, end_of(sp, side, v));
 		}
-		finish_lifetimes(&l, &out->side[side]);
+		finish_lifetimes(x, side, &out->side[side]);
 	}
 	mem_free(wanted);
-	return is_good ? NEAP_OK : exec_no_memory(x);
+	return NEAP_OK;
 }
 
 /* ---- building and reading ----------------------------------------------------------------------- */
@@ -393,7 +471,7 @@ enum neap_err sums_build(struct exec *x)
 		if (is_good && pl->needs_extremes && !is_lazy)
 			is_good = find_extremes(x, side) && group_extremes(x, side);
 		if (is_good && pl->needs_quantiles)
-			is_good = order_cells(x, side);
+			is_good = order_cells(x, side) && lifetimes_need(x, side);
 	}
 	return is_good ? NEAP_OK : exec_no_memory(x);
 }
@@ -412,6 +490,8 @@ void sums_release(struct exec *x)
 		mem_free(x->cell_order[side]);
 		mem_free(x->cell_first[side]);
 		x->cell_order[side] = x->cell_first[side] = NULL;
+		lifetimes_free(x->lifetimes[side]);
+		x->lifetimes[side] = NULL;
 	}
 }
 

@@ -47,17 +47,18 @@ uint8_t *mark_cells(const struct exec *x, size_t side, bool upwards)
 	return marks;
 }
 
+/* is_whole: all stacks, not only those with cells. */
 static bool merge_side(struct exec *x, struct growing *gr, const struct frame_groups *fg,
-		       size_t side, uint32_t *place)
+		       size_t side, uint32_t *place, bool is_whole)
 {
 	const struct stacks *s = x->stacks[side];
 	const uint32_t *match = x->match[side];
-	uint8_t *marks = mark_cells(x, side, true);
-	bool is_good = marks;
+	uint8_t *marks = is_whole ? NULL : mark_cells(x, side, true);
+	bool is_good = marks || is_whole;
 	place[VNODE_ROOT] = VNODE_ROOT;
 	for (uint32_t v = 1; is_good && v < s->count; v++) {
 		place[v] = VNODE_NONE;
-		if (!marks[v] || (match && match[v] == VNODE_NONE))
+		if ((marks && !marks[v]) || (match && match[v] == VNODE_NONE))
 			continue;
 		uint32_t parent = match && match[v] == v ? VNODE_ROOT : place[s->parent[v]];
 		place[v] = child_of(gr, parent, fg->group[side][s->entry[v]]);
@@ -98,21 +99,78 @@ static bool growing_close(struct growing *gr, struct stacks **out, uint32_t *con
 	return true;
 }
 
-enum neap_err tree_build(struct exec *x, const struct frame_groups *fg, struct stacks **out,
-			 uint32_t *place_out[2])
+static bool build(struct exec *x, const struct frame_groups *fg, struct merged *out, bool is_whole)
 {
 	struct growing gr;
 	size_t counts[2] = {0, 0};
+	size_t sides = is_whole ? 1 : x->pl->side_count;
 	bool is_good = growing_init(&gr);
-	for (size_t side = 0; is_good && side < x->pl->side_count; side++) {
+	for (size_t side = 0; is_good && side < sides; side++) {
 		counts[side] = x->stacks[side]->count;
-		place_out[side] = mem_array(counts[side], sizeof *place_out[side]);
-		is_good = place_out[side] && merge_side(x, &gr, fg, side, place_out[side]);
+		out->place[side] = mem_array(counts[side], sizeof *out->place[side]);
+		is_good = out->place[side] &&
+			  merge_side(x, &gr, fg, side, out->place[side], is_whole);
 	}
 	if (is_good)
-		is_good = growing_close(&gr, out, place_out, counts, x->pl->side_count);
+		is_good = growing_close(&gr, &out->tree, out->place, counts, sides);
 	growing_release(&gr);
-	return is_good ? NEAP_OK : exec_no_memory(x);
+	return is_good;
+}
+
+void merged_release(struct merged *m)
+{
+	if (!m->is_kept) {
+		stacks_free(m->tree);
+		mem_free(m->place[0]);
+		mem_free(m->place[1]);
+	}
+	*m = (struct merged){.tree = NULL};
+}
+
+#define TREES_KEPT 2u /* besides a new one */
+
+static void drop_trees(struct query_file *f)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < GRANULES_KEPT; i++) {
+		struct granule *gr = f->granules[i];
+		if (gr && gr->tree && !gr->users && ++kept > TREES_KEPT)
+			granule_drop_tree(gr);
+	}
+}
+
+/*
+ * The tree of the recorded stacks does not depend on the population: it is made once, whole,
+ * and kept with the groups it is made of.
+ */
+static bool use_kept(struct exec *x, const struct frame_groups *fg, struct merged *out)
+{
+	struct granule *gr = fg->granule;
+	struct query_file *f = x->pl->sides[0].file;
+	if (!gr->tree) {
+		drop_trees(f);
+		if (!build(x, fg, out, true))
+			return false;
+		gr->tree = out->tree;
+		gr->place = out->place[0];
+	}
+	*out = (struct merged){.tree = gr->tree, .place = {gr->place, gr->place}, .is_kept = true};
+	return true;
+}
+
+#define KEPT_VNODES_MOST 4000000u /* larger ones are made anew: memory matters more */
+
+enum neap_err tree_build(struct exec *x, const struct frame_groups *fg, struct merged *out)
+{
+	const struct plan *pl = x->pl;
+	*out = (struct merged){.tree = NULL};
+	bool is_keepable = fg->granule && !pl->is_two_files && !pl->transforms.count &&
+			   !x->match[0] && x->stacks[0]->count < KEPT_VNODES_MOST;
+	bool is_good = is_keepable ? use_kept(x, fg, out) : build(x, fg, out, false);
+	if (is_good)
+		return NEAP_OK;
+	merged_release(out);
+	return exec_no_memory(x);
 }
 
 /* ---- spaces ------------------------------------------------------------------------------ */
@@ -121,6 +179,7 @@ static void use_tree(struct exec *x, const struct frame_groups *fg, enum space_k
 {
 	struct space *sp = &x->space;
 	sp->kind = kind;
+	sp->tree = sp->merged.tree;
 	sp->tree_groups = fg;
 	sp->group_count = sp->tree->count;
 	for (size_t side = 0; side < 2; side++) {
@@ -146,15 +205,12 @@ static void move_cells(struct exec *x, uint32_t *const place_of[2])
 static enum neap_err build_merged(struct exec *x, const struct frame_groups *fg,
 				  enum space_kind kind)
 {
-	uint32_t *place_of[2] = {NULL, NULL};
-	enum neap_err code = tree_build(x, fg, &x->space.tree, place_of);
-	if (!code) {
-		move_cells(x, place_of);
-		use_tree(x, fg, kind);
-	}
-	mem_free(place_of[0]);
-	mem_free(place_of[1]);
-	return code;
+	enum neap_err code = tree_build(x, fg, &x->space.merged);
+	if (code)
+		return code;
+	move_cells(x, x->space.merged.place);
+	use_tree(x, fg, kind);
+	return NEAP_OK;
 }
 
 /* Stacks are told apart by function, file and line; by function if a line means little: between

@@ -14,10 +14,9 @@
 
 struct tuples {
 	struct exec *x;
-	size_t width;          /* values of a tuple: the keys, and the group of the leaf */
-	size_t frame_at;       /* index of the latter; SIZE_MAX: none */
-	uint32_t *stack_of[2]; /* by vnode of a side's stacks: vnode of the tree, for `stack` */
-	struct map single;     /* value -> group, if width is 1 */
+	size_t width;      /* values of a tuple: the keys, and the group of the leaf */
+	size_t frame_at;   /* index of the latter; SIZE_MAX: none */
+	struct map single; /* value -> group, if width is 1 */
 	size_t count, cap;
 	struct group *groups;
 	uint64_t *tuple, *shown; /* [width]: what makes groups equal, and what they are called by */
@@ -70,7 +69,7 @@ static bool key_value(struct tuples *t, const struct cells *c, size_t side, size
 	if (key->kind == KEY_STACK) {
 		uint32_t leaf =
 			t->x->stacks[side]->leaf[c->file->columns.cohort_node[c->cohort[i]]];
-		value = t->stack_of[side][leaf];
+		value = t->x->stack_tree.place[side][leaf];
 	} else if (key->kind == KEY_TIME) {
 		value = (int64_t)slice(key, cell_time(c, i));
 	} else if (key->field == FIELD_THREAD) {
@@ -171,7 +170,7 @@ static enum neap_err prepare(struct tuples *t)
 	if (!code && has_stack)
 		code = stack_groups_build(x);
 	if (!code && has_stack)
-		code = tree_build(x, &x->stack_frames, &x->stack_tree, t->stack_of);
+		code = tree_build(x, &x->stack_frames, &x->stack_tree);
 	t->tuple = mem_zarray(t->width + 1, sizeof *t->tuple);
 	t->shown = mem_zarray(t->width + 1, sizeof *t->shown);
 	return code || (t->tuple && t->shown) ? code : exec_no_memory(x);
@@ -193,8 +192,6 @@ enum neap_err space_build_tuples(struct exec *x)
 		code = exec_no_memory(x);
 	use_groups(x, t.groups, t.count);
 	map_release(&t.single);
-	for (size_t side = 0; side < 2; side++)
-		mem_free(t.stack_of[side]);
 	mem_free(t.tuple);
 	mem_free(t.shown);
 	return code;

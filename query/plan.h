@@ -47,6 +47,7 @@ struct query_file {
 	struct graph *g;
 	struct graph_columns columns;
 	struct stacks *stacks; /* made by file_need_stacks */
+	uint32_t *depth;       /* by vnode: frames from the root to it */
 	struct granule *granules[GRANULES_KEPT];
 	unsigned next_granule;       /* to be replaced */
 	struct strtab address_names; /* "libc.so.6+0x1234" by entry without a name */
@@ -130,6 +131,10 @@ struct granule {
 	uint32_t *group; /* by entry */
 	entry_id *first; /* by group: its first entry */
 	size_t count;
+	unsigned users; /* queries' steps that borrow from it: not to be replaced */
+	/* All stacks merged by these groups; NULL: not made.  Few granules of a file have it. */
+	struct stacks *tree;
+	uint32_t *place; /* by vnode of the file's stacks */
 };
 void granule_free(struct granule *gr); /* NULL is fine */
 

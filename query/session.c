@@ -29,6 +29,8 @@ void granule_free(struct granule *gr)
 		return;
 	mem_free(gr->group);
 	mem_free(gr->first);
+	mem_free(gr->place);
+	stacks_free(gr->tree);
 	mem_free(gr);
 }
 
@@ -42,6 +44,7 @@ static void file_free(struct query_file *f)
 	strtab_release(&f->thread_names);
 	mem_free(f->address_name_of);
 	stacks_free(f->stacks);
+	mem_free(f->depth);
 	graph_free(f->g);
 	profile_free(f->p);
 	mem_free(f->path);

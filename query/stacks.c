@@ -125,12 +125,16 @@ enum neap_err file_need_stacks(struct query_file *f, struct err *e)
 		if (c->preorder[i] != PROFILE_NODE_ROOT)
 			is_done = add_node(f, s, c->preorder[i]);
 	}
-	if (!is_done) {
+	uint32_t *depth = is_done ? mem_zarray(s->count, sizeof *depth) : NULL;
+	if (!depth) {
 		stacks_free(s);
 		return err_nomem(e, "the call tree");
 	}
+	for (size_t v = 1; v < s->count; v++)
+		depth[v] = depth[s->parent[v]] + 1;
 	stacks_close(s);
 	f->stacks = s;
+	f->depth = depth;
 	return NEAP_OK;
 }
 
