@@ -12,14 +12,12 @@
  *
  * The primary thread (the first that allocated) keeps its part of the live total
  * exact with plain stores; other threads add to a shared total in batches of
- * BATCH_BYTES, which bounds the error of the peak (header.batch_bytes).
+ * NC_BATCH_BYTES, which bounds the error of the peak (header.batch_bytes).
  */
 #include "config.h"
 
 #include "collector/nc.h"
 #include "collector/sys.h"
-
-#define BATCH_BYTES (64 << 10)
 
 /* Adds that a signal handler on the same thread cannot split, at no cost: one instruction. */
 NC_INLINE void owner_add(uint64_t *counter, uint64_t n)
@@ -125,7 +123,8 @@ NC_INLINE void live_add(struct nc_ctx *t, int64_t bytes)
 		return;
 	}
 	owner_add((uint64_t *)&t->unflushed_bytes, (uint64_t)bytes);
-	if (NC_UNLIKELY(t->unflushed_bytes > BATCH_BYTES || t->unflushed_bytes < -BATCH_BYTES))
+	if (NC_UNLIKELY(t->unflushed_bytes > NC_BATCH_BYTES ||
+			t->unflushed_bytes < -NC_BATCH_BYTES))
 		nc_flush_live(t);
 }
 
@@ -192,7 +191,8 @@ static NC_NOINLINE uint32_t cohort_new(struct nc_ctx *t, uint32_t site, uint64_t
 	if (mixed)
 		bytes_of(c)->is_bytes = UINT32_MAX;
 	uint32_t interval = __atomic_load_n(&nc.header->interval, __ATOMIC_RELAXED);
-	__atomic_store_n(&nc.last_interval, interval, __ATOMIC_RELAXED);
+	if (__atomic_load_n(&nc.last_interval, __ATOMIC_RELAXED) != interval)
+		__atomic_store_n(&nc.last_interval, interval, __ATOMIC_RELAXED);
 	/* Last: what the recorder takes as the sign of a new cohort. */
 	__atomic_store_n(&c->birth, interval, __ATOMIC_RELEASE);
 	return id;

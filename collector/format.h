@@ -281,9 +281,13 @@ struct nc_header {
 	 * Written by the primary thread (the first that allocated) with plain stores.
 	 * Live bytes of the process = live_primary + live_shared (as signed numbers);
 	 * peak epoch = epoch_primary + epoch_shared, starting at 1.
+	 *
+	 * The live bytes change at every event and only their owner reads them at every event;
+	 * the epoch and the peak are read by all threads at every event and change seldom.  So
+	 * they lie apart, by two lines, which processors like to fetch together.
 	 */
-	int64_t live_primary_bytes __attribute__((aligned(NC_CACHE_LINE_BYTES)));
-	uint64_t epoch_primary;
+	int64_t live_primary_bytes __attribute__((aligned(2 * NC_CACHE_LINE_BYTES)));
+	uint64_t epoch_primary __attribute__((aligned(2 * NC_CACHE_LINE_BYTES)));
 	uint64_t peak_bytes;   /* also by other threads, with compare-and-swap */
 	uint64_t peak_tick_ns; /* tick_ns when the peak was raised */
 	uint32_t peak_interval;

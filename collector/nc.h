@@ -352,6 +352,9 @@ void nc_modules_unload_end(void);
 void nc_modules_forked(void);
 void nc_modules_init(void); /* at the first event: what is loaded now is never unloaded */
 
+/* A thread besides the first holds back up to this much before it adds to the live total. */
+#define NC_BATCH_BYTES (64 << 10)
+
 /* ---- tree and counters ------------------------------------------------------------- */
 
 /* nc_child - the child of a node with this key, made if needed; NC_NONE if there is no room. */

@@ -24,7 +24,6 @@
 #ifndef MADV_WIPEONFORK
 #define MADV_WIPEONFORK 18
 #endif
-#define BATCH_BYTES (64u << 10)
 
 struct nc_gate nc_gate __attribute__((aligned(NC_PAGE_BYTES)));
 
@@ -205,7 +204,7 @@ static void fill_header(bool is_forked)
 	h->live_map_lg[0] = NC_MAP_ROOT_LG;
 	h->live_map_lg[1] = NC_MAP_MID_LG;
 	h->live_map_lg[2] = NC_MAP_LEAF_LG;
-	h->batch_bytes = BATCH_BYTES;
+	h->batch_bytes = NC_BATCH_BYTES;
 	h->epoch_primary = 1;
 	long n = nc_syscall3(SYS_readlink, (long)"/proc/self/exe", (long)h->exe_path,
 			     sizeof h->exe_path - 1);
