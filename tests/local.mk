@@ -10,8 +10,8 @@ AM_TESTS_ENVIRONMENT = \
 	srcdir_abs='$(abs_top_srcdir)'; builddir_abs='$(abs_top_builddir)'; \
 	NEAP='$(abs_top_builddir)/neap'; \
 	NEAP_COLLECTOR='$(abs_top_builddir)/collector/.libs/libneap-collector.so'; \
-	CLANG_FORMAT='$(CLANG_FORMAT)'; CC='$(CC)'; \
-	export srcdir_abs builddir_abs NEAP NEAP_COLLECTOR CLANG_FORMAT CC;
+	CLANG_FORMAT='$(CLANG_FORMAT)'; CC='$(CC)'; CXX='$(CXX)'; \
+	export srcdir_abs builddir_abs NEAP NEAP_COLLECTOR CLANG_FORMAT CC CXX;
 
 # Scripts that compare what neap prints with what stands beside them; NEAP_GOLDEN_WRITE=1
 # makes them write it anew (`make golden`):  golden_tests += tests/golden/NAME.sh
@@ -25,6 +25,7 @@ include tests/golden/local.mk
 include tests/integration/local.mk
 include tests/oracle/local.mk
 include tests/stress/local.mk
+include tests/lib/local.mk
 include tests/fuzz/local.mk
 include tests/bench/local.mk
 include tests/lint/local.mk

@@ -17,7 +17,7 @@ src_lib_libneap_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src/lib
 src_lib_libneap_la_LIBADD = query/libquery.la src/graph/libgraph.la \
 	src/profile/libprofile.la src/base/libbase.la
 src_lib_libneap_la_LDFLAGS = -version-info 0:0:0 -no-undefined \
-	-Wl,-z,defs -Wl,-z,relro -Wl,--version-script=$(top_srcdir)/src/lib/libneap.map
+	-Wl,-z,relro -Wl,--version-script=$(top_srcdir)/src/lib/libneap.map
 EXTRA_src_lib_libneap_la_DEPENDENCIES = $(top_srcdir)/src/lib/libneap.map
 
 neapinclude_HEADERS += src/lib/neap/profile.h src/lib/neap/query.h

@@ -3,7 +3,7 @@
 cat <<'TEXT'
 Build
   all             neap and the collector (what `make` alone does)
-  install         program, collector, header, neap.pc, man pages, completions
+  install         program, collector, libneap, headers, man pages, completions
   dist distcheck  source archive; the same, unpacked, built, tested and installed once
 
 Check

@@ -5,6 +5,7 @@ lint_tests = \
 	tests/lint/completions.sh \
 	tests/lint/dist.sh \
 	tests/lint/exports.sh \
+	tests/lint/exports-lib.sh \
 	tests/lint/format.sh \
 	tests/lint/headers.sh \
 	tests/lint/layers.sh \
