@@ -34,6 +34,9 @@ enum neap_err cells_load_births(const struct plan_side *side, struct cells *out,
 /* cell_size - bytes of a block; the mean where a site has blocks of many sizes. */
 int64_t cell_size(const struct cells *c, size_t i);
 
+/* thread_fits - a condition on one thread (exec_where.c). */
+enum neap_err thread_fits(struct text_match *m, struct query_file *f, thread_id id, bool *out);
+
 /* ---- groups (exec_group.c) ----------------------------------------------------------------- */
 
 /* What a group is called: by a frame of one side, or by the values of keys of allocations. */

@@ -10,8 +10,6 @@
 
 #include "query/names.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 /* ---- all names of a field ------------------------------------------------------------- */
@@ -125,11 +123,10 @@ static enum neap_err report(struct where *w, enum ast_field field, const struct 
 
 /* ---- does a value fit anything? ------------------------------------------------------------ */
 
-static enum neap_err fits_list(struct text_match *m, const struct query_file *f, bool *out)
+static enum neap_err fits_list(struct text_match *m, struct query_file *f, bool *out)
 {
 	const struct profile *p = f->p;
 	enum neap_err code = NEAP_OK;
-	char number[24];
 	*out = false;
 	if (m->field == FIELD_FUNC) {
 		for (size_t i = 0; !code && !*out && i < p->symbols.func_count; i++)
@@ -142,11 +139,8 @@ static enum neap_err fits_list(struct text_match *m, const struct query_file *f,
 		for (size_t i = 0; !code && !*out && i < p->module_count; i++)
 			code = text_match_run(m, p->modules[i].path, NULL, out);
 	} else if (m->field == FIELD_THREAD) {
-		for (size_t i = 0; !code && !*out && i < p->thread_count; i++) {
-			const char *name = p->threads[i].name;
-			snprintf(number, sizeof number, "%zu", i + 1);
-			code = text_match_run(m, name ? name : "", number, out);
-		}
+		for (thread_id id = 1; !code && !*out && id <= p->thread_count; id++)
+			code = thread_fits(m, f, id, out);
 	} else {
 		for (int api = API_UNKNOWN + 1; !code && !*out && api < API_COUNT; api++)
 			code = text_match_run(m, profile_api_name((enum profile_api)api), NULL,

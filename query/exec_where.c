@@ -403,22 +403,43 @@ static bool path_cells(struct where *w, const struct cells *c, const struct ast_
 
 /* ---- allocations ------------------------------------------------------------------------------ */
 
+/* By name, by number, or by both as rows show them. */
+enum neap_err thread_fits(struct text_match *m, struct query_file *f, thread_id id, bool *out)
+{
+	const char *name = f->p->threads[id - 1].name, *shown = file_thread_name(f, id);
+	char number[16];
+	bool fits = false, shown_fits = false;
+	*out = false;
+	if (!shown)
+		return query_no_memory(m->error);
+	snprintf(number, sizeof number, "%" PRIu32, id);
+	bool has_name = name && *name;
+	enum neap_err code =
+		text_match_run(m, has_name ? name : number, has_name ? number : NULL, &fits);
+	bool is_exact = m->op != OP_MATCH && m->op != OP_NOT_MATCH;
+	if (!code && is_exact)
+		code = text_match_run(m, shown, NULL, &shown_fits);
+	if (!is_exact)
+		*out = fits;
+	else
+		*out = m->op == OP_NE ? fits && shown_fits : fits || shown_fits;
+	return code;
+}
+
 static bool thread_cells(const struct cells *c, struct text_match *m, uint8_t *known, uint8_t *out)
 {
 	const struct profile *p = c->file->p;
-	struct answers a = {.match = m, .known = known};
-	char number[24];
-	bool is_good = true;
-	for (size_t i = 0; is_good && i < c->count; i++) {
+	for (size_t i = 0; i < c->count; i++) {
 		thread_id id = p->cohort_thread[c->cohort[i]];
-		if (!id)
-			continue;
-		const char *name = p->threads[id - 1].name;
-		snprintf(number, sizeof number, "%" PRIu32, id);
-		is_good = name && *name ? ask(&a, id, name, number, &out[i])
-					: ask(&a, id, number, NULL, &out[i]);
+		bool fits = false;
+		if (id && !known[id]) {
+			if (thread_fits(m, c->file, id, &fits))
+				return false;
+			known[id] = fits ? 2 : 1;
+		}
+		out[i] = known[id] == 2;
 	}
-	return is_good;
+	return true;
 }
 
 static bool api_cells(const struct cells *c, struct text_match *m, uint8_t *known, uint8_t *out)

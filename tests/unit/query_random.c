@@ -229,6 +229,8 @@ static const char *const block_conditions[] = {
 	"size<=1K",
 	"thread=1",
 	"thread=worker",
+	"thread=\"worker #2\"",
+	"thread!=\"worker #3\"",
 	"thread in (2,3)",
 	"thread!=main",
 	"thread~work",

@@ -83,15 +83,16 @@ static bool block_named(const struct ref_side *side, const struct part *b,
 	const struct profile *p = side->p;
 	thread_id thread = p->cohort_thread[b->cohort];
 	const char *text = p->threads[thread - 1].name;
-	char id[16];
+	char id[16], shown[64];
 	bool fits = false;
 	snprintf(id, sizeof id, "%u", thread);
+	snprintf(shown, sizeof shown, "%s%s#%s", text, *text ? " " : "", id);
 	if (c->field == FIELD_API) {
 		enum profile_api api = p->sites[p->cohort_site[b->cohort] - 1].api;
 		if (api == API_UNKNOWN)
 			return false;
 		text = profile_api_name(api);
-		id[0] = 0;
+		id[0] = shown[0] = 0;
 	} else if (c->field != FIELD_THREAD) {
 		return false;
 	}
@@ -100,7 +101,8 @@ static bool block_named(const struct ref_side *side, const struct part *b,
 		       (c->op == OP_MATCH);
 	for (size_t i = 0; i < c->value_count; i++)
 		fits = fits || (text && *text && ref_value_is(&c->values[i], text)) ||
-		       (id[0] && ref_value_is(&c->values[i], id));
+		       (id[0] && ref_value_is(&c->values[i], id)) ||
+		       (shown[0] && ref_value_is(&c->values[i], shown));
 	return fits == (c->op != OP_NE);
 }
 

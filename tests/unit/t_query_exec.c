@@ -312,6 +312,7 @@ Test(query_exec, filters_by_the_allocation)
 	expect("allocated thread=worker | sum", "320 5 64\n= 320 5 64\n");
 	expect("allocated thread=1 | sum", "5128 16 320\n= 5128 16 320\n");
 	expect("allocated thread in (2,7) | sum", "320 5 64\n= 320 5 64\n");
+	expect("allocated thread=\"worker #2\" | sum", "320 5 64\n= 320 5 64\n");
 	expect("allocated tid=4711 | sum", "5448 21 259\n= 5448 21 259\n");
 	expect("allocated api=malloc | sum", "5448 21 259\n= 5448 21 259\n");
 	expect("allocated api!=malloc | sum", "0 0 ?\n= 0 0 ?\n");
