@@ -27,9 +27,10 @@ run() { # NAME
 build profile "$source/tests/unit/sample_profile.c" "$source"/src/profile/*.c -lzstd
 build query "$source/tests/unit/query_dump.c" "$source"/query/{lex,parse}*.c \
 	"$source"/query/{complete,near,print,vocab}.c
+build sym "$source"/src/sym/*.c "$source"/src/profile/*.c -lzstd -ldwarf -liberty -lelf -lz -lpthread
 cd "$build/fuzz"
 status=0
-for name in profile query; do
+for name in profile query sym; do
 	run "$name" || status=1
 done
 exit "$status"

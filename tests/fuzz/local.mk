@@ -13,6 +13,11 @@ tests_fuzz_replay_query_SOURCES = tests/fuzz/fz_query.c \
 tests_fuzz_replay_query_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_REPLAY
 tests_fuzz_replay_query_LDADD = $(neap_libs)
 
+check_PROGRAMS += tests/fuzz/replay_sym
+tests_fuzz_replay_sym_SOURCES = tests/fuzz/fz_sym.c
+tests_fuzz_replay_sym_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_REPLAY
+tests_fuzz_replay_sym_LDADD = $(neap_libs)
+
 TESTS += tests/fuzz/replay.sh
 EXTRA_DIST += tests/fuzz/replay.sh tests/fuzz/fuzz.sh tests/fuzz/corpus
 
