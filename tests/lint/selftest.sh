@@ -155,6 +155,30 @@ test_nolibc() {
 	expect nolibc 1 "thread-local storage"
 }
 
+test_exports_lib() {
+	local build=$copy/build
+	fresh_copy
+	mkdir -p "$copy/src/lib/neap"
+	printf '/* neap_comment() is no function. */\nint neap_one(void);\n' >"$copy/src/lib/neap/one.h"
+	printf 'NEAP_0 { global: neap_*; local: *; };\n' >"$copy/lib.map"
+	mkdir -p "$build"
+	# library CODE: a library made of it.
+	library() {
+		printf '%s\n' "$1" >"$build/lib.c"
+		${CC:-gcc} -shared -fPIC -w -Wl,--version-script="$copy/lib.map" -o "$build/lib.so" "$build/lib.c"
+	}
+	export LINT_LIBRARY=$build/lib.so
+	library 'int neap_one(void) { return 1; }'
+	expect exports-lib 0 "nothing found"
+	library 'int neap_one(void) { return 1; } int neap_two(void) { return 2; }'
+	expect exports-lib 1 "exports neap_two"
+	library 'int neap_three(void) { return 3; }'
+	expect exports-lib 1 "does not export neap_one"
+	library 'void exit(int); int neap_one(void) { exit(1); return 1; }'
+	expect exports-lib 1 "calls exit"
+	unset LINT_LIBRARY
+}
+
 test_exports() {
 	local all
 	fresh_copy
@@ -168,7 +192,7 @@ test_exports() {
 	expect exports 1 "does not export malloc"
 }
 
-for lint in layers sizes banned headers words format shell empty nolibc exports; do
+for lint in layers sizes banned headers words format shell empty nolibc exports exports_lib; do
 	"test_$lint"
 done
 echo "selftest: $passed held, $failed did not, $skipped could not be tried"
