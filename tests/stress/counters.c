@@ -123,7 +123,7 @@ static void make_region(void)
 	close(fd);
 	nc.header->epoch_primary = 1;
 	nc.header->interval = 1;
-	nc.header->batch_bytes = BATCH_BYTES;
+	nc.header->batch_bytes = NC_BATCH_BYTES;
 	nc.header->used_count[NC_SEC_NODES] = NC_NODE_FIRST_FREE;
 	nc.header->used_count[NC_SEC_COHORTS] = NC_DIRTY_COHORTS;
 	nc.header->used_count[NC_SEC_THREADS] = 1;
