@@ -6,9 +6,8 @@
  *      |              `- vnode g                   `- main ...
  *      `- node h         `- vnode h
  *
- * The graph's preorder keeps subtrees contiguous, and so do the vnodes made in that order.
- * For a set of vnodes this makes "is it below" a comparison and a total a difference of two
- * prefix sums.
+ * Vnodes are in preorder: subtrees are contiguous, which makes "is it below" a comparison and a
+ * total a difference of two prefix sums.
  */
 #include "config.h"
 
@@ -86,55 +85,107 @@ void stacks_close(struct stacks *s)
 	}
 }
 
-/* The frames of one node, outermost first, below those of its parent. */
-static bool add_node(struct query_file *f, struct stacks *s, node_id n)
+/* ---- the recorded stacks -------------------------------------------------------------- */
+
+/* While they are built, by node: vnodes at and below it; where its next child goes. */
+struct recorded {
+	const struct query_file *f;
+	uint32_t *size, *cursor;
+	uint32_t *depth; /* by vnode */
+};
+
+static uint32_t frames_of(const struct query_file *f, node_id n)
 {
-	const struct graph_columns *c = &f->columns;
 	uint32_t frame = graph_frame_of_node(f->g, n);
-	uint32_t at = n < PROFILE_NODE_FIRST || f->p->node_parent[n] == PROFILE_NODE_ROOT
-			      ? VNODE_ROOT
-			      : s->inner[f->p->node_parent[n]];
+	return f->columns.first_entry[frame + 1] - f->columns.first_entry[frame];
+}
+
+/* Sizes flow up, from the last node to the first; returns how many vnodes there are in all. */
+static size_t find_sizes(struct recorded *r)
+{
+	const struct profile *p = r->f->p;
+	size_t all = VNODE_FIRST;
+	for (node_id n = (node_id)p->node_count; n-- > PROFILE_NODE_SIGNAL;) {
+		uint32_t frames = frames_of(r->f, n);
+		r->size[n] += frames;
+		all += frames;
+		if (n >= PROFILE_NODE_FIRST)
+			r->size[p->node_parent[n]] += r->size[n];
+	}
+	return all;
+}
+
+/*
+ * Frames of a node are a chain, outermost first, with all that is below the node below the last:
+ * so they all end where the node does.
+ */
+static void fill_node(struct recorded *r, struct stacks *s, node_id n)
+{
+	const struct query_file *f = r->f;
+	const struct graph_columns *c = &f->columns;
+	node_id above = n < PROFILE_NODE_FIRST ? PROFILE_NODE_ROOT : f->p->node_parent[n];
+	uint32_t at = above == PROFILE_NODE_ROOT ? VNODE_ROOT : s->inner[above];
+	uint32_t frame = graph_frame_of_node(f->g, n);
+	uint32_t v = r->cursor[above], end = v + r->size[n];
 	bool has_leaf = c->leaf_node[n] == n;
 	entry_id leaf = has_leaf ? graph_leaf_entry(f->g, n) : ENTRY_NONE;
-	for (entry_id i = c->first_entry[frame + 1]; i-- > c->first_entry[frame];) {
-		at = stacks_add(s, at, i);
-		if (at == VNODE_NONE)
-			return false;
+	r->cursor[above] = end;
+	for (entry_id i = c->first_entry[frame + 1]; i-- > c->first_entry[frame]; v++) {
+		s->parent[v] = at;
+		s->entry[v] = i;
+		s->end[v] = end;
+		r->depth[v] = r->depth[at] + 1;
 		if (i == leaf)
-			s->leaf[n] = at;
+			s->leaf[n] = v;
+		at = v;
 	}
 	s->inner[n] = at;
+	r->cursor[n] = v;
 	if (!has_leaf)
 		s->leaf[n] = s->leaf[c->leaf_node[n]];
-	return true;
+}
+
+static struct stacks *build_recorded(struct recorded *r)
+{
+	const struct query_file *f = r->f;
+	size_t node_count = f->p->node_count;
+	r->size = mem_zarray(node_count, sizeof *r->size);
+	r->cursor = mem_array(node_count, sizeof *r->cursor);
+	if (!r->size || !r->cursor)
+		return NULL;
+	size_t count = find_sizes(r);
+	if (count >= LIMIT_IDS)
+		return NULL;
+	struct stacks *s = stacks_new(node_count, count, graph_leaf_entry(f->g, PROFILE_NODE_ROOT));
+	r->depth = mem_array(count, sizeof *r->depth);
+	if (!s || !r->depth) {
+		stacks_free(s);
+		return NULL;
+	}
+	s->count = count;
+	s->end[VNODE_ROOT] = (uint32_t)count;
+	s->end[VNODE_NO_STACK] = VNODE_FIRST;
+	r->depth[VNODE_ROOT] = 0;
+	r->depth[VNODE_NO_STACK] = 1;
+	r->cursor[PROFILE_NODE_ROOT] = VNODE_FIRST;
+	for (node_id n = PROFILE_NODE_SIGNAL; n < node_count; n++)
+		fill_node(r, s, n);
+	return s;
 }
 
 enum neap_err file_need_stacks(struct query_file *f, struct err *e)
 {
 	if (f->stacks)
 		return NEAP_OK;
-	enum neap_err code = graph_need_tree(f->g, e);
-	if (code)
-		return code;
-	f->columns = graph_columns(f->g);
-	const struct graph_columns *c = &f->columns;
-	entry_id no_stack = graph_leaf_entry(f->g, PROFILE_NODE_ROOT);
-	struct stacks *s = stacks_new(f->p->node_count, c->preorder_count, no_stack);
-	bool is_done = s;
-	for (size_t i = 0; is_done && i < c->preorder_count; i++) {
-		if (c->preorder[i] != PROFILE_NODE_ROOT)
-			is_done = add_node(f, s, c->preorder[i]);
-	}
-	uint32_t *depth = is_done ? mem_zarray(s->count, sizeof *depth) : NULL;
-	if (!depth) {
-		stacks_free(s);
+	struct recorded r = {.f = f};
+	f->stacks = build_recorded(&r);
+	mem_free(r.size);
+	mem_free(r.cursor);
+	if (!f->stacks) {
+		mem_free(r.depth);
 		return err_nomem(e, "the call tree");
 	}
-	for (size_t v = 1; v < s->count; v++)
-		depth[v] = depth[s->parent[v]] + 1;
-	stacks_close(s);
-	f->stacks = s;
-	f->depth = depth;
+	f->depth = r.depth;
 	return NEAP_OK;
 }
 

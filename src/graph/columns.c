@@ -13,8 +13,6 @@ struct graph_columns graph_columns(const struct graph *g)
 		.first_entry = g->first_entry,
 		.leaf_node = g->leaf_node,
 		.cohort_node = g->cohort_node,
-		.preorder = g->preorder,
-		.preorder_count = g->preorder_count,
 	};
 }
 

@@ -218,8 +218,6 @@ struct graph_columns {
 	const uint32_t *first_entry;
 	const node_id *leaf_node;   /* by node: graph_leaf_node */
 	const node_id *cohort_node; /* by cohort, cohort_id - 1 */
-	const node_id *preorder;    /* after graph_need_tree: parents first, subtrees contiguous */
-	size_t preorder_count;
 };
 struct graph_columns graph_columns(const struct graph *g);
 uint32_t graph_frame_of_node(const struct graph *g, node_id n);
