@@ -24,9 +24,9 @@
  *     births never sees a negative number of live blocks (x86-64 keeps the
  *     order of stores).
  *   - The target sets the dirty byte after it changed a counter.  The recorder
- *     clears the byte before it reads, and looks at each group once more at the
- *     next snapshot, so an event that crosses the clearing is late by at most
- *     one snapshot and never lost.
+ *     clears the byte before it reads, and looks at doubtful groups once more at
+ *     the next snapshot, so an event that crosses the clearing may be late by a
+ *     snapshot or some; the last scan reads everything, so none is lost.
  *
  * Only fixed-width types; both sides are the same machine, so native order.
  */

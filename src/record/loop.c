@@ -650,6 +650,8 @@ enum neap_err record_run(const struct record_options *options, const struct reco
 	r.is_adaptive = !r.defaults.interval_ns;
 	if (r.is_adaptive)
 		r.defaults.interval_ns = RECORD_INTERVAL_NS;
+	if (!r.defaults.recycle_from_count)
+		r.defaults.recycle_from_count = RECORD_RECYCLE_FROM;
 	pthread_mutex_init(&r.speaker.lock, NULL);
 	module_files_init(&r.module_files);
 	enum neap_err err = spawn_find(options->argv[0], &program, &out->exit_status, e);

@@ -15,6 +15,7 @@
 #include "src/base/err.h"
 
 #define RECORD_INTERVAL_NS     UINT64_C(10000000) /* default */
+#define RECORD_RECYCLE_FROM    65536u /* cohorts in use before dead ones are used again */
 #define RECORD_INTERVAL_MIN_NS UINT64_C(1000000)
 #define RECORD_INTERVAL_MAX_NS UINT64_C(3600000000000)
 
@@ -25,6 +26,7 @@ struct record_options {
 	const char *collector; /* path of libneap-collector.so; NULL = find it */
 	/* First snapshot interval.  0 = RECORD_INTERVAL_NS, longer in steady stretches (steady.c). */
 	uint64_t interval_ns;
+	uint32_t recycle_from_count;   /* 0 = RECORD_RECYCLE_FROM */
 	bool has_no_children;          /* record the first process only */
 	bool wants_wait_all;           /* until the last process has ended, not the first */
 	bool wants_overwrite;          /* replace an existing file instead of numbering */

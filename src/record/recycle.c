@@ -7,6 +7,9 @@
  * an event in a cohort of an interval that is over; if that cohort were handed on and
  * reused at once, the event would be overwritten before it was seen here.
  *
+ * Nothing is recycled in a process that has not used many cohorts: a child of fork reads
+ * its parent's at its first event, which may be long after the fork (collector/fork.c).
+ *
  * What a recycled cohort held at the peak is kept in `left` until the peak moves on.
  */
 #include "config.h"
@@ -41,6 +44,8 @@ static bool append(struct retirees *q, const struct retiree *item)
 
 void recycle_queue(struct process *p, uint32_t idx, struct shadow *s)
 {
+	if (region_used(&p->region, NC_SEC_COHORTS) < p->recorder->options->recycle_from_count)
+		return;
 	struct retiree item = {
 		.idx = idx,
 		.birth = s->birth,

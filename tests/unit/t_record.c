@@ -76,6 +76,8 @@ static void record(struct run *r, const char *what, const char *arg)
 	r->options.argv = argv;
 	r->options.tool = "t_record";
 	r->options.collector = "";
+	r->options.recycle_from_count = 1;
+	r->options.interval_ns = RECORD_INTERVAL_NS; /* not adaptive */
 	if (!r->options.output)
 		r->options.output = pattern;
 	r->code = record_run(&r->options, &sink, &r->result, &r->err);
