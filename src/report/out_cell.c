@@ -164,7 +164,8 @@ const char *out_text(struct out *x, size_t row, size_t column)
 	const struct result_cell *cell = out_cell(x, row, column);
 	const struct result_row *r = &x->r->rows[row];
 	buf_clear(&x->scratch);
-	if (!cell->text && is_stack(&x->r->columns[column]) && r->frame_count && x->r->graph)
+	if ((!cell->text || !*cell->text) && is_stack(&x->r->columns[column]) && r->frame_count &&
+	    x->r->graph)
 		return stack_text(x, r);
 	return cell->is_unknown ? NULL : cell->text;
 }
@@ -219,7 +220,7 @@ const char *out_shown_text(struct out *x, size_t row, size_t column, size_t widt
 	const struct result_cell *cell = out_cell(x, row, column);
 	const struct result_column *c = &x->r->columns[column];
 	const struct result_row *r = &x->r->rows[row];
-	if (!cell->text && is_stack(c) && r->frame_count && x->r->graph)
+	if ((!cell->text || !*cell->text) && is_stack(c) && r->frame_count && x->r->graph)
 		return shown_stack(x, r, width_cols);
 	if (cell->is_unknown || !cell->text || !*cell->text)
 		return "[unknown]";
