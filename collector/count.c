@@ -30,10 +30,14 @@ NC_INLINE void atomic_add(uint64_t *counter, uint64_t n)
 	__atomic_fetch_add(counter, n, __ATOMIC_RELAXED);
 }
 
+NC_INLINE uint64_t load_relaxed(const uint64_t *word)
+{
+	return __atomic_load_n(word, __ATOMIC_RELAXED);
+}
+
 NC_INLINE uint64_t current_epoch(const struct nc_header *h)
 {
-	return __atomic_load_n(&h->epoch_primary, __ATOMIC_RELAXED) +
-	       __atomic_load_n(&h->epoch_shared, __ATOMIC_RELAXED);
+	return load_relaxed(&h->epoch_primary) + load_relaxed(&h->epoch_shared);
 }
 
 /* The byte counters of a cohort of a mixed site. */
@@ -53,15 +57,18 @@ NC_INLINE bool is_mixed(const struct nc_cohort *c)
 NC_INLINE void stamp(struct nc_cohort *c, const struct nc_header *h)
 {
 	uint64_t epoch = current_epoch(h);
-	if (NC_LIKELY(c->epoch == epoch))
+	if (NC_LIKELY(load_relaxed(&c->epoch) == epoch))
 		return;
-	uint64_t dead = c->deaths + __atomic_load_n(&c->remote_deaths, __ATOMIC_RELAXED);
-	c->at_peak = c->births - dead;
+	/* Owner and freeing threads may both come here: they save the same value. */
+	uint64_t dead = load_relaxed(&c->deaths) + load_relaxed(&c->remote_deaths);
+	__atomic_store_n(&c->at_peak, load_relaxed(&c->births) - dead, __ATOMIC_RELAXED);
 	if (NC_UNLIKELY(is_mixed(c))) {
 		struct nc_cohort_bytes *b = bytes_of(c);
-		b->at_peak_bytes = b->born_bytes - b->died_bytes - b->remote_died_bytes;
+		uint64_t bytes = load_relaxed(&b->born_bytes) - load_relaxed(&b->died_bytes) -
+				 load_relaxed(&b->remote_died_bytes);
+		__atomic_store_n(&b->at_peak_bytes, bytes, __ATOMIC_RELAXED);
 	}
-	c->epoch = epoch;
+	__atomic_store_n(&c->epoch, epoch, __ATOMIC_RELAXED);
 }
 
 NC_INLINE void mark_dirty(uint32_t cohort)
@@ -81,8 +88,9 @@ static int64_t live_total(const struct nc_header *h)
 
 NC_INLINE void note_peak_time(struct nc_header *h)
 {
-	h->peak_tick_ns = __atomic_load_n(&h->tick_ns, __ATOMIC_RELAXED);
-	h->peak_interval = __atomic_load_n(&h->interval, __ATOMIC_RELAXED);
+	__atomic_store_n(&h->peak_tick_ns, load_relaxed(&h->tick_ns), __ATOMIC_RELAXED);
+	__atomic_store_n(&h->peak_interval, __atomic_load_n(&h->interval, __ATOMIC_RELAXED),
+			 __ATOMIC_RELAXED);
 }
 
 /* A new peak seen by a thread other than the primary one. */
@@ -150,7 +158,7 @@ static uint32_t recycled_cohort(struct nc_ctx *t)
 /* The rest of an ended thread's chunk, if there is one. */
 static void take_spare(struct nc_ctx *t)
 {
-	uint64_t spare = __atomic_exchange_n(&nc.spare_cohorts, 0, __ATOMIC_ACQUIRE);
+	uint64_t spare = __atomic_exchange_n(&nc.spare_cohorts, 0, __ATOMIC_RELAXED);
 	t->cohort_next = (uint32_t)(spare >> 32);
 	t->cohort_end = (uint32_t)spare;
 }

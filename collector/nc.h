@@ -92,19 +92,23 @@ void nc_drop(enum nc_drop cause);
 
 NC_INLINE struct nc_node *nc_node(uint32_t id)
 {
-	return &nc.nodes[id >> NC_NODES_CHUNK_LG][id & ((1u << NC_NODES_CHUNK_LG) - 1)];
+	return &__atomic_load_n(&nc.nodes[id >> NC_NODES_CHUNK_LG],
+				__ATOMIC_RELAXED)[id & ((1u << NC_NODES_CHUNK_LG) - 1)];
 }
 NC_INLINE struct nc_cohort *nc_cohort(uint32_t id)
 {
-	return &nc.cohorts[id >> NC_COHORTS_CHUNK_LG][id & ((1u << NC_COHORTS_CHUNK_LG) - 1)];
+	return &__atomic_load_n(&nc.cohorts[id >> NC_COHORTS_CHUNK_LG],
+				__ATOMIC_RELAXED)[id & ((1u << NC_COHORTS_CHUNK_LG) - 1)];
 }
 NC_INLINE struct nc_thread *nc_thread(uint32_t id)
 {
-	return &nc.threads[id >> NC_THREADS_CHUNK_LG][id & ((1u << NC_THREADS_CHUNK_LG) - 1)];
+	return &__atomic_load_n(&nc.threads[id >> NC_THREADS_CHUNK_LG],
+				__ATOMIC_RELAXED)[id & ((1u << NC_THREADS_CHUNK_LG) - 1)];
 }
 NC_INLINE struct nc_module *nc_module(uint32_t id)
 {
-	return &nc.modules[id >> NC_MODULES_CHUNK_LG][id & ((1u << NC_MODULES_CHUNK_LG) - 1)];
+	return &__atomic_load_n(&nc.modules[id >> NC_MODULES_CHUNK_LG],
+				__ATOMIC_RELAXED)[id & ((1u << NC_MODULES_CHUNK_LG) - 1)];
 }
 
 /* ---- threads ----------------------------------------------------------------- */
