@@ -11,7 +11,7 @@ defines=(-D_GNU_SOURCE -DNEAP_PKGLIBDIR='"/usr/lib/neap"' -DNEAP_COLLECTOR_BUILD
 # Called again by xargs for some files each, to use both processors.
 if [ "${1:-}" = --tidy ]; then
 	shift
-	exec clang-tidy --quiet "$@" -- -std=gnu11 -I"$build" -I"$root" -I"$root/src/lib" -I"$root/src/lib" "${defines[@]}"
+	exec clang-tidy --quiet "$@" -- -std=gnu11 -I"$build" -I"$root" -I"$root/src/lib" "${defines[@]}"
 fi
 
 # shellcheck disable=SC2086 # folders are words
@@ -26,7 +26,7 @@ run_tidy() {
 run_cppcheck() {
 	cppcheck --quiet --std=c11 --platform=unix64 --error-exitcode=1 --inline-suppr \
 		--enable=warning,portability --suppressions-list=tests/lint/cppcheck.txt -j 2 \
-		-I "$build" -I "$root" -I "$root/src/lib" -I "$root/src/lib" "${defines[@]}" "${sources[@]}"
+		-I "$build" -I "$root" -I "$root/src/lib" "${defines[@]}" "${sources[@]}"
 }
 
 run_mandoc() {
