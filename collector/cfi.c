@@ -28,14 +28,6 @@ struct fde {
 	struct nc_code_range function;
 };
 
-/* enum nc_reg of a DWARF register number; -1 for those nobody needs. */
-static int reg_of(uint64_t dwarf_reg)
-{
-	static const int8_t map[17] = {-1, -1, -1, NC_RBX, -1,     -1,     NC_RBP, NC_RSP, -1,
-				       -1, -1, -1, NC_R12, NC_R13, NC_R14, NC_R15, NC_RIP};
-	return dwarf_reg < 17 ? map[dwarf_reg] : -1;
-}
-
 /* ---- entries ------------------------------------------------------------------ */
 
 static bool cie_read(const uint8_t *entry, struct cie *cie)
@@ -146,14 +138,14 @@ struct machine {
 static void set_rule(struct machine *m, uint64_t reg, enum nc_rule_kind kind, int64_t offset,
 		     const uint8_t *expr)
 {
-	int r = reg_of(reg);
+	int r = nc_reg_of(reg);
 	if (r >= 0)
 		m->s->row.regs[r] = (struct nc_reg_rule){kind, 0, offset, expr};
 }
 
 static void restore_rule(struct machine *m, uint64_t reg)
 {
-	int r = reg_of(reg);
+	int r = nc_reg_of(reg);
 	if (r >= 0 && m->has_initial)
 		m->s->row.regs[r] = m->s->initial.regs[r];
 }
@@ -171,7 +163,7 @@ static const uint8_t *skip_block(struct nc_cursor *c)
 
 static void set_register(struct machine *m, uint64_t reg, uint64_t from)
 {
-	int r = reg_of(reg);
+	int r = nc_reg_of(reg);
 	if (r >= 0)
 		m->s->row.regs[r] = (struct nc_reg_rule){NC_RULE_REGISTER, (uint8_t)from, 0, NULL};
 }

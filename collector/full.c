@@ -27,11 +27,10 @@ static bool read_stack(const struct nc_ctx *t, uint64_t addr, uint64_t *out)
 
 static bool reg_value(const struct regs *r, uint64_t dwarf_reg, uint64_t *out)
 {
-	static const int8_t map[17] = {-1, -1, -1, NC_RBX, -1,     -1,     NC_RBP, NC_RSP, -1,
-				       -1, -1, -1, NC_R12, NC_R13, NC_R14, NC_R15, NC_RIP};
-	if (dwarf_reg > 16 || map[dwarf_reg] < 0)
+	int reg = nc_reg_of(dwarf_reg);
+	if (reg < 0)
 		return false;
-	*out = r->v[map[dwarf_reg]];
+	*out = r->v[reg];
 	return true;
 }
 

@@ -1,7 +1,7 @@
 /*
  * What the files of the collector share.
  *
- *   hooks.c     the functions the target calls instead of libc's
+ *   hooks.c     the functions the target calls instead of libc's;  hooks_new.c: C++ operators
  *   real.c      the functions behind them
  *   start.c     first event: meet the recorder, map the region; fork.c: again in a child
  *   region.c    chunks of the shared region
@@ -155,6 +155,14 @@ enum nc_reg {
 	NC_RIP,
 	NC_REGS
 };
+
+/* nc_reg_of - enum nc_reg of a DWARF register number; -1 for those nobody needs. */
+static inline int nc_reg_of(uint64_t dwarf_reg)
+{
+	static const int8_t map[17] = {-1, -1, -1, NC_RBX, -1,     -1,     NC_RBP, NC_RSP, -1,
+				       -1, -1, -1, NC_R12, NC_R13, NC_R14, NC_R15, NC_RIP};
+	return dwarf_reg < 17 ? map[dwarf_reg] : -1;
+}
 
 enum nc_rule_kind {
 	NC_RULE_SAME,
