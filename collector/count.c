@@ -1,8 +1,8 @@
 /*
  * Births, deaths, and the exact peak.
  *
- * A birth: stack -> path node -> (path, api, size) in the thread's site table ->
- * cohort of the current interval -> plain increments in one cache line.  A death:
+ * A birth: stack -> path node -> (path, api, size), next to the node or in the thread's
+ * site table -> cohort of the current interval -> plain increments in one cache line.  A death:
  * live map -> cohort -> increment.  Nothing is looked up twice.
  *
  * Peak.  Whenever the live total passes its highest value, the peak epoch is
@@ -281,6 +281,21 @@ NC_INLINE uint32_t slot_cohort(struct nc_ctx *t, struct nc_site_slot *slot, uint
 	return fresh;
 }
 
+/*
+ * The primary thread finds most of its cohorts without the table: the site of a path's first
+ * size lies next to the path it has just found, and knows the cohort.
+ */
+NC_INLINE uint32_t primary_cohort(struct nc_ctx *t, uint32_t site, uint64_t size_bytes)
+{
+	uint32_t *kept = &nc_node(site)->kid;
+	if (NC_LIKELY(*kept && is_current(nc_cohort(*kept), site)))
+		return *kept;
+	uint32_t fresh = cohort_new(t, site, size_bytes, false);
+	if (fresh)
+		*kept = fresh;
+	return fresh;
+}
+
 /* A size that is not in the table: new, of the mixed site, or too large for a key. */
 static NC_NOINLINE uint32_t cohort_uncommon(struct nc_ctx *t, uint32_t path, enum nc_api api,
 					    uint64_t size_bytes)
@@ -291,6 +306,8 @@ static NC_NOINLINE uint32_t cohort_uncommon(struct nc_ctx *t, uint32_t path, enu
 		return NC_NONE;
 	}
 	bool mixed = site_is_mixed(site);
+	if (t->is_primary && nc_first_site(path, api, size_bytes))
+		return primary_cohort(t, site, size_bytes);
 	if (!mixed && size_bytes >= MIXED_SLOT_SIZE)
 		return cohort_new(t, site, size_bytes, false);
 	uint64_t key = slot_key(path, api, mixed ? MIXED_SLOT_SIZE : size_bytes);
@@ -305,6 +322,9 @@ static NC_NOINLINE uint32_t cohort_uncommon(struct nc_ctx *t, uint32_t path, enu
 
 NC_INLINE uint32_t cohort_of(struct nc_ctx *t, uint32_t path, enum nc_api api, uint64_t size_bytes)
 {
+	uint32_t site = t->is_primary ? nc_first_site(path, api, size_bytes) : NC_NONE;
+	if (site)
+		return primary_cohort(t, site, size_bytes);
 	if (NC_LIKELY(size_bytes < MIXED_SLOT_SIZE)) {
 		struct nc_site_slot *slot = slot_find(t, slot_key(path, api, size_bytes));
 		if (NC_LIKELY(slot->key))
@@ -343,12 +363,14 @@ void nc_born(void *block, size_t size_bytes, enum nc_api api, const struct nc_or
 	struct nc_ctx *t = nc_enter();
 	if (NC_UNLIKELY(!t))
 		return;
+	uint32_t *slot = nc_slot_find(block);
+	__builtin_prefetch(slot,
+			   1); /* needed when the stack is known; most often not in the cache */
 	uint32_t path = nc_capture(t, at);
 	if (NC_UNLIKELY(!path)) {
 		nc_drop(NC_DROP_NODES);
 		goto out;
 	}
-	uint32_t *slot = nc_slot_find(block);
 	if (NC_UNLIKELY(!slot) && !(slot = nc_slot_make(block))) {
 		nc_drop(NC_DROP_MAP);
 		goto out;
@@ -379,7 +401,7 @@ bool nc_is_counted(const void *block)
 
 /* ---- deaths -------------------------------------------------------------------------------- */
 
-struct nc_taken nc_take(void *block)
+NC_INLINE struct nc_taken take(void *block)
 {
 	struct nc_taken none = {0, 0};
 	uint32_t *slot = nc_slot_find(block);
@@ -396,6 +418,11 @@ struct nc_taken nc_take(void *block)
 	if (size_bytes == NC_SIZE_MIXED)
 		size_bytes = mixed_size_take(block);
 	return (struct nc_taken){id, size_bytes};
+}
+
+struct nc_taken nc_take(void *block)
+{
+	return take(block);
 }
 
 void nc_untake(void *block, struct nc_taken taken)
@@ -423,7 +450,7 @@ NC_INLINE void mixed_died(struct nc_cohort *c, bool is_owner, bool is_temporary,
  * Order of stores: birth, death, temporary.  A reader that loads them the other way
  * round sees temporary <= deaths <= births.
  */
-void nc_died(const void *block, struct nc_taken taken)
+NC_INLINE void died(const void *block, struct nc_taken taken)
 {
 	if (NC_UNLIKELY(!taken.cohort))
 		return;
@@ -453,7 +480,12 @@ void nc_died(const void *block, struct nc_taken taken)
 				   __ATOMIC_RELAXED);
 }
 
+void nc_died(const void *block, struct nc_taken taken)
+{
+	died(block, taken);
+}
+
 void nc_freed(void *block)
 {
-	nc_died(block, nc_take(block));
+	died(block, take(block));
 }

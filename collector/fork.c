@@ -44,7 +44,7 @@ static bool copy_nodes(const struct nc_global *parent)
 		const struct nc_node *from = parent_node(parent, id);
 		struct nc_node *to = nc_node(id);
 		*to = *from;
-		to->kid = link_below(from->kid, count);
+		to->kid = from->key & NC_KEY_SITE ? NC_NONE : link_below(from->kid, count);
 		to->next[0] = link_below(from->next[0], count);
 		to->next[1] = link_below(from->next[1], count);
 	}

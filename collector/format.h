@@ -85,7 +85,8 @@ struct nc_section {
 struct nc_node {
 	uint64_t key;     /* see below */
 	uint32_t parent;  /* node */
-	uint32_t kid;     /* root of the search tree of children; atomic */
+	uint32_t kid;     /* root of the search tree of children; atomic.  Of a site, which has
+			   * no children: the cohort the primary thread last counted in */
 	uint32_t next[2]; /* further children of `parent`; atomic */
 };
 

@@ -113,10 +113,23 @@ NC_INLINE struct nc_module *nc_module(uint32_t id)
 
 /* ---- threads ----------------------------------------------------------------- */
 
+/*
+ * Whether the way outwards from a frame depends on the rbp it was entered with: code that
+ * keeps data in rbp changes it all the time, and it does not matter where nobody's CFA is
+ * relative to it.
+ */
+enum nc_rbp_use {
+	NC_RBP_UNUSED,
+	NC_RBP_USED,
+	NC_RBP_PASSED, /* only in nc_fresh: as the caller */
+};
+
 struct nc_frame { /* a frame of the remembered stack, with the state of its registers */
 	uint64_t pc, sp, rbp;
 	uint32_t node;
-	uint32_t check_end; /* checks of this frame and of all outer ones: checks[0 .. check_end) */
+	uint32_t check_end : 30; /* checks of it and of all outer frames: checks[0 .. check_end) */
+	uint32_t uses_rbp  : 1;
+	uint32_t is_guess  : 1;
 };
 
 struct nc_check { /* a stack slot that the step from a frame to its caller depended on */
@@ -125,11 +138,32 @@ struct nc_check { /* a stack slot that the step from a frame to its caller depen
 
 #define NC_FRAME_CHECKS 3 /* return address, saved rbp, pointer to the frame of a realigned stack */
 
-struct nc_fresh { /* a frame found in this capture, not yet placed */
+struct nc_fresh { /* a frame found in this capture, not yet placed; a cache line */
 	uint64_t pc, sp, rbp;
-	uint64_t key; /* of its node */
+	uint64_t key;                    /* of its node */
+	uint64_t ret_va, rbp_va, cfa_va; /* slots that hold pc, rbp and sp of its caller; or 0 */
+	uint32_t rbp_use;                /* enum nc_rbp_use */
+	bool is_guess;
+};
+
+/*
+ * The way from a hook's caller to a remembered frame further out, when it is short.  A
+ * thread keeps several, so that a loop that allocates at some places of one function, or of
+ * functions called from it, need not step at all.
+ */
+#define NC_SEGMENT_CHECKS 8
+#define NC_SEGMENTS_LG    6
+#define NC_SEGMENT_WAYS   4 /* segments of one set: they may begin at the same place */
+struct nc_segment {
+	uint64_t pc, sp, rbp; /* where it begins */
+	uint64_t outer_sp, outer_rbp;
+	uint32_t outer;      /* index in `frames` of the frame it leads to */
+	uint32_t outer_node; /* that frame, with outer_sp and outer_rbp */
+	uint32_t node;       /* its path */
+	uint32_t epoch;      /* nc_ctx.segment_epoch when it was made */
 	uint32_t check_count;
-	struct nc_check checks[NC_FRAME_CHECKS];
+	bool uses_rbp;
+	struct nc_check checks[NC_SEGMENT_CHECKS];
 };
 
 struct nc_site_slot { /* (path, api, size) -> the cohort it was last counted in */
@@ -230,6 +264,10 @@ struct nc_ctx {
 	struct nc_ctx *nested;
 	struct nc_scratch *scratch;
 	uint32_t nest_level;
+
+	uint32_t segment_turn;
+	uint32_t segment_epoch; /* segments of another epoch are not to be used */
+	struct nc_segment segments[1 << NC_SEGMENTS_LG];
 };
 
 extern __thread struct nc_ctx *nc_tls __attribute__((tls_model("initial-exec")));
@@ -279,7 +317,7 @@ struct nc_unwound {
 };
 struct nc_unwound nc_unwind_full(struct nc_ctx *t, const struct nc_origin *at);
 
-/* How the step from one return address works, in 16 bytes. */
+/* How the step from one return address works. */
 enum nc_step {
 	NC_STEP_RSP,     /* CFA = rsp + cfa_offset */
 	NC_STEP_RBP,     /* CFA = rbp + cfa_offset */
@@ -300,39 +338,64 @@ struct nc_rule {
 	uint16_t module;
 	int32_t cfa_offset, rbp_offset;
 };
+/* Layout of a cached rule; see rules.c. */
 #define NC_RULES_LG         17
+#define NC_RULE_PC_BITS     47
+#define NC_RULE_TAG_BITS    (NC_RULE_PC_BITS - (NC_RULES_LG - 1))
+#define NC_RULE_TAG_MASK    ((1ull << NC_RULE_TAG_BITS) - 1)
+#define NC_RULE_CFA_BITS    12
+#define NC_RULE_RBP_BITS    3
+#define NC_RULE_STEP_BITS   3
 #define NC_RULE_MODULE_BITS 15
-#define NC_RULE_OFFSET_BITS 24
-struct nc_rule_entry { /* see rules.c */
-	uint64_t word0, word1;
-};
-extern struct nc_rule_entry *nc_rule_table;
-NC_NOINLINE struct nc_rule nc_rule_add(struct nc_ctx *t, uint64_t pc);
-NC_NOINLINE struct nc_rule nc_rule_make(struct nc_ctx *t, uint64_t pc); /* past the cache */
+#define NC_RULE_RBP_AT      NC_RULE_CFA_BITS
+#define NC_RULE_STEP_AT     (NC_RULE_RBP_AT + NC_RULE_RBP_BITS)
+#define NC_RULE_MODULE_AT   (NC_RULE_STEP_AT + NC_RULE_STEP_BITS)
+#define NC_RULE_TAG_AT      (NC_RULE_MODULE_AT + NC_RULE_MODULE_BITS)
+_Static_assert(NC_RULE_TAG_AT + NC_RULE_TAG_BITS == 64, "a rule is one word");
+extern uint64_t *nc_rule_table;
 
-/* An offset at the low end of a word, sign-extended. */
-NC_INLINE int32_t nc_rule_offset(uint64_t word)
+#define NC_RULE_FACTOR  0x9e3779b97f4a7c15ull
+#define NC_RULE_INVERSE 0x3e19937733dull /* NC_RULE_FACTOR times it is 1, modulo 2^47 */
+NC_INLINE uint64_t nc_rule_hash(uint64_t pc)
 {
-	const int unused_bits = 32 - NC_RULE_OFFSET_BITS;
-	return (int32_t)((uint32_t)word << unused_bits) >> unused_bits;
+	return pc * NC_RULE_FACTOR & ((1ull << NC_RULE_PC_BITS) - 1);
+}
+NC_INLINE uint64_t nc_rule_unhash(uint64_t hash)
+{
+	return hash * NC_RULE_INVERSE & ((1ull << NC_RULE_PC_BITS) - 1);
+}
+NC_INLINE size_t nc_rule_first(uint64_t hash)
+{
+	return hash >> (NC_RULE_PC_BITS - NC_RULES_LG);
+}
+
+NC_INLINE uint32_t nc_rule_bits(uint64_t word, int at, int bits)
+{
+	return (uint32_t)(word >> at) & ((1u << bits) - 1);
+}
+NC_INLINE struct nc_rule nc_rule_of_word(uint64_t word)
+{
+	uint32_t rbp = nc_rule_bits(word, NC_RULE_RBP_AT, NC_RULE_RBP_BITS);
+	const int unused_bits = 32 - NC_RULE_CFA_BITS;
+	return (struct nc_rule){
+		.step = (uint8_t)nc_rule_bits(word, NC_RULE_STEP_AT, NC_RULE_STEP_BITS),
+		.rbp_at = rbp ? NC_RBP_CFA : NC_RBP_SAME,
+		.module = (uint16_t)nc_rule_bits(word, NC_RULE_MODULE_AT, NC_RULE_MODULE_BITS),
+		.cfa_offset = ((int32_t)((uint32_t)word << unused_bits) >> unused_bits) * 8,
+		.rbp_offset = -8 * (int32_t)rbp,
+	};
 }
 
 /* nc_rule_get - the rule of a return address, made if it is not in the cache. */
+NC_NOINLINE struct nc_rule nc_rule_find(struct nc_ctx *t, uint64_t pc);
+NC_NOINLINE struct nc_rule nc_rule_make(struct nc_ctx *t, uint64_t pc); /* past the cache */
 NC_INLINE struct nc_rule nc_rule_get(struct nc_ctx *t, uint64_t pc)
 {
-	const struct nc_rule_entry *e =
-		&nc_rule_table[(pc * 0x9e3779b97f4a7c15ull) >> (64 - NC_RULES_LG)];
-	uint64_t word1 = __atomic_load_n(&e->word1, __ATOMIC_RELAXED);
-	uint64_t word0 = __atomic_load_n(&e->word0, __ATOMIC_RELAXED) ^ word1;
-	if (NC_UNLIKELY(word0 >> NC_RULE_MODULE_BITS != pc))
-		return nc_rule_add(t, pc);
-	return (struct nc_rule){
-		.step = (word1 >> 48) & 7,
-		.rbp_at = (word1 >> 51) & 3,
-		.module = word0 & ((1u << NC_RULE_MODULE_BITS) - 1),
-		.cfa_offset = nc_rule_offset(word1),
-		.rbp_offset = nc_rule_offset(word1 >> NC_RULE_OFFSET_BITS),
-	};
+	uint64_t hash = nc_rule_hash(pc);
+	uint64_t word = __atomic_load_n(&nc_rule_table[nc_rule_first(hash)], __ATOMIC_RELAXED);
+	if (NC_LIKELY(word >> NC_RULE_TAG_AT == (hash & NC_RULE_TAG_MASK)))
+		return nc_rule_of_word(word);
+	return nc_rule_find(t, pc);
 }
 void nc_rules_purge(uint64_t start_va, uint64_t end_va);
 bool nc_rules_init(void);
@@ -373,6 +436,19 @@ void nc_modules_init(void); /* at the first event: what is loaded now is never u
 uint32_t nc_child(struct nc_ctx *t, uint32_t parent, uint64_t key);
 /* nc_site - site of (path, api, size); goes to the mixed site if the path has too many sizes. */
 uint32_t nc_site(struct nc_ctx *t, uint32_t path, enum nc_api api, uint64_t size_bytes);
+/*
+ * nc_first_site - the same, if it is the first node below its path, where it most often lies
+ * in the cache line next to the path's; else NC_NONE.
+ */
+NC_INLINE uint64_t nc_site_key(enum nc_api api, uint64_t size_bytes)
+{
+	return NC_KEY_SITE | (uint64_t)api << NC_KEY_API_SHIFT | size_bytes;
+}
+NC_INLINE uint32_t nc_first_site(uint32_t path, enum nc_api api, uint64_t size_bytes)
+{
+	uint32_t id = __atomic_load_n(&nc_node(path)->kid, __ATOMIC_ACQUIRE);
+	return id && nc_node(id)->key == nc_site_key(api, size_bytes) ? id : NC_NONE;
+}
 
 /* nc_slot - where the live map keeps the cohort of a block; NULL if there is none (and none may be made). */
 #define NC_MAP_ROOT_LG 11
@@ -430,7 +506,12 @@ struct nc_real {
 };
 extern struct nc_real nc_real;
 /* Is this block from the pool that serves calls made while the real functions are looked up? */
-bool nc_is_boot_block(const void *block);
+#define NC_BOOT_POOL_BYTES (64u << 10)
+extern uint8_t nc_boot_pool[NC_BOOT_POOL_BYTES];
+NC_INLINE bool nc_is_boot_block(const void *block)
+{
+	return (uint64_t)block - (uint64_t)nc_boot_pool < NC_BOOT_POOL_BYTES;
+}
 size_t nc_boot_block_bytes(const void *block);
 void nc_real_resolve(void);
 

@@ -12,7 +12,6 @@
 #include <dlfcn.h>
 #include <string.h>
 
-#define BOOT_POOL_BYTES   (64u << 10)
 #define BOOT_HEADER_BYTES 16u
 
 static void *boot_malloc(size_t bytes);
@@ -41,15 +40,10 @@ struct nc_real nc_real = {
 };
 
 /* The pool; used only while the one thread of a starting program is inside dlsym. */
-static uint8_t pool[BOOT_POOL_BYTES] __attribute__((aligned(16)));
+uint8_t nc_boot_pool[NC_BOOT_POOL_BYTES] __attribute__((aligned(16)));
 static size_t pool_used_bytes;
 /* Volatile: dlsym is declared never to call back into this file, but it may. */
 static volatile bool is_resolving;
-
-bool nc_is_boot_block(const void *block)
-{
-	return (uintptr_t)block - (uintptr_t)pool < BOOT_POOL_BYTES;
-}
 
 size_t nc_boot_block_bytes(const void *block)
 {
@@ -62,14 +56,14 @@ static void *pool_alloc(size_t align_bytes, size_t bytes)
 {
 	if (align_bytes < 16)
 		align_bytes = 16;
-	uintptr_t start = (uintptr_t)pool + pool_used_bytes + BOOT_HEADER_BYTES;
+	uintptr_t start = (uintptr_t)nc_boot_pool + pool_used_bytes + BOOT_HEADER_BYTES;
 	start = (start + align_bytes - 1) & ~(uintptr_t)(align_bytes - 1);
-	size_t offset = start - (uintptr_t)pool;
-	if (offset > BOOT_POOL_BYTES || bytes > BOOT_POOL_BYTES - offset)
+	size_t offset = start - (uintptr_t)nc_boot_pool;
+	if (offset > NC_BOOT_POOL_BYTES || bytes > NC_BOOT_POOL_BYTES - offset)
 		return NULL;
-	memcpy(pool + offset - BOOT_HEADER_BYTES, &bytes, sizeof bytes);
+	memcpy(nc_boot_pool + offset - BOOT_HEADER_BYTES, &bytes, sizeof bytes);
 	pool_used_bytes = (offset + bytes + 15) & ~(size_t)15;
-	return pool + offset;
+	return nc_boot_pool + offset;
 }
 
 /*

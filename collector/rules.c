@@ -1,10 +1,21 @@
 /*
  * Cache of unwind rules: return address -> how to step to the caller.
  *
- * A direct-mapped table of 16-byte entries, shared by all threads without locks.
- * An entry is two words, each read and written atomically; the first is stored
- * xor'ed with the second, so that a mixture of two writes cannot be taken for
- * either (Hyatt and Mann, "A lockless transposition table", 2002).
+ * Steps miss the processor's caches here more than anywhere else, so an entry is one
+ * word, and nearly all rules fit into it:
+ *
+ *   bits 33..63 tag, 18..32 module, 15..17 step, 12..14 where rbp is saved: how many words
+ *   below the CFA (0 = it is not), 0..11 offset of the CFA in words, signed
+ *
+ * Addresses are multiplied by an odd number modulo 2^47, which loses nothing: the top
+ * 16 bits of the product name a pair of entries, the others are the tag, so an entry that
+ * matches is the address's own.  It may be either of the pair; the tag's top bit says where
+ * to look first.
+ *
+ * Rules that do not fit (realigned stacks, very large frames) have a table of their own of
+ * two words an entry, each read and written atomically; the first is stored xor'ed with
+ * the second, so that a mixture of two writes cannot be taken for either (Hyatt and Mann,
+ * "A lockless transposition table", 2002).
  *
  *   word 1: bits 0..23 CFA offset, 24..47 rbp offset, 48..50 step, 51..52 where rbp is
  *   word 0: (pc << 15 | module) ^ word 1
@@ -14,30 +25,35 @@
 #include "collector/nc.h"
 #include "collector/sys.h"
 
-#define RULES_LG    17
-#define MODULE_BITS 15
-#define OFFSET_BITS 24
-#define OFFSET_MASK ((1u << OFFSET_BITS) - 1)
+#define WIDE_LG          12
+#define WIDE_OFFSET_BITS 24
+#define WIDE_OFFSET_MASK ((1u << WIDE_OFFSET_BITS) - 1)
 
 #define DW_OP_BREG_RBP 0x76
 #define DW_OP_DEREF    0x06
 #define DW_RBP         6
 #define DW_RSP         7
 
+struct wide_entry {
+	uint64_t word0, word1;
+};
+
 /* Set once at start; entries are written by any thread. */
-struct nc_rule_entry *nc_rule_table;
+uint64_t *nc_rule_table;
+static struct wide_entry *wide_table;
 
 bool nc_rules_init(void)
 {
 	if (!nc_rule_table)
 		nc_rule_table = nc_map(sizeof *nc_rule_table << NC_RULES_LG);
-	return nc_rule_table != NULL;
+	if (!wide_table)
+		wide_table = nc_map(sizeof *wide_table << WIDE_LG);
+	return nc_rule_table && wide_table;
 }
 
 static bool fits(int64_t offset)
 {
-	return offset >= -(1 << (NC_RULE_OFFSET_BITS - 1)) &&
-	       offset < 1 << (NC_RULE_OFFSET_BITS - 1);
+	return offset >= -(1 << (WIDE_OFFSET_BITS - 1)) && offset < 1 << (WIDE_OFFSET_BITS - 1);
 }
 
 /* If the expression is "breg rbp, offset" followed by `tail` (0 = by nothing), its offset. */
@@ -156,25 +172,105 @@ struct nc_rule nc_rule_make(struct nc_ctx *t, uint64_t pc)
 	return rule;
 }
 
-struct nc_rule nc_rule_add(struct nc_ctx *t, uint64_t pc)
+/* ---- rules of one word ------------------------------------------------------------------- */
+
+/* The word for a rule, without its tag; false if it does not fit. */
+static bool narrow_word(const struct nc_rule *rule, uint64_t *word)
 {
-	struct nc_rule rule = nc_rule_make(t, pc);
-	uint64_t word1 = ((uint64_t)(uint32_t)rule.cfa_offset & OFFSET_MASK) |
-			 ((uint64_t)(uint32_t)rule.rbp_offset & OFFSET_MASK)
-				 << NC_RULE_OFFSET_BITS |
-			 (uint64_t)rule.step << 48 | (uint64_t)rule.rbp_at << 51;
-	struct nc_rule_entry *e =
-		&nc_rule_table[(pc * 0x9e3779b97f4a7c15ull) >> (64 - NC_RULES_LG)];
+	const int32_t most = 1 << (NC_RULE_CFA_BITS - 1);
+	int32_t cfa = rule->cfa_offset / 8, rbp = 0;
+	if (rule->cfa_offset % 8 || cfa < -most || cfa >= most || rule->rbp_at == NC_RBP_RBP)
+		return false;
+	if (rule->rbp_at == NC_RBP_CFA) {
+		rbp = -rule->rbp_offset / 8;
+		if (rule->rbp_offset % 8 || rbp <= 0 || rbp >= 1 << NC_RULE_RBP_BITS)
+			return false;
+	}
+	*word = (uint64_t)rule->module << NC_RULE_MODULE_AT |
+		(uint64_t)rule->step << NC_RULE_STEP_AT | (uint64_t)rbp << NC_RULE_RBP_AT |
+		((uint64_t)cfa & ((1u << NC_RULE_CFA_BITS) - 1));
+	return true;
+}
+
+/* ---- wide rules ------------------------------------------------------------------------------ */
+
+static int32_t wide_offset(uint64_t word)
+{
+	const int unused_bits = 32 - WIDE_OFFSET_BITS;
+	return (int32_t)((uint32_t)word << unused_bits) >> unused_bits;
+}
+
+static struct wide_entry *wide_entry(uint64_t pc)
+{
+	return &wide_table[(pc * 0x9e3779b97f4a7c15ull) >> (64 - WIDE_LG)];
+}
+
+static bool wide_find(uint64_t pc, struct nc_rule *rule)
+{
+	const struct wide_entry *e = wide_entry(pc);
+	uint64_t word1 = __atomic_load_n(&e->word1, __ATOMIC_RELAXED);
+	uint64_t word0 = __atomic_load_n(&e->word0, __ATOMIC_RELAXED) ^ word1;
+	*rule = (struct nc_rule){
+		.step = (word1 >> 48) & 7,
+		.rbp_at = (word1 >> 51) & 3,
+		.module = word0 & ((1u << NC_RULE_MODULE_BITS) - 1),
+		.cfa_offset = wide_offset(word1),
+		.rbp_offset = wide_offset(word1 >> WIDE_OFFSET_BITS),
+	};
+	return word0 >> NC_RULE_MODULE_BITS == pc;
+}
+
+static void wide_store(uint64_t pc, const struct nc_rule *rule)
+{
+	uint64_t word1 = ((uint64_t)(uint32_t)rule->cfa_offset & WIDE_OFFSET_MASK) |
+			 ((uint64_t)(uint32_t)rule->rbp_offset & WIDE_OFFSET_MASK)
+				 << WIDE_OFFSET_BITS |
+			 (uint64_t)rule->step << 48 | (uint64_t)rule->rbp_at << 51;
+	struct wide_entry *e = wide_entry(pc);
 	__atomic_store_n(&e->word1, word1, __ATOMIC_RELAXED);
-	__atomic_store_n(&e->word0, (pc << NC_RULE_MODULE_BITS | rule.module) ^ word1,
+	__atomic_store_n(&e->word0, (pc << NC_RULE_MODULE_BITS | rule->module) ^ word1,
 			 __ATOMIC_RELAXED);
+}
+
+/* ---- the cache --------------------------------------------------------------------------------- */
+
+struct nc_rule nc_rule_find(struct nc_ctx *t, uint64_t pc)
+{
+	uint64_t hash = nc_rule_hash(pc), tag = hash & NC_RULE_TAG_MASK;
+	uint64_t *first = &nc_rule_table[nc_rule_first(hash)];
+	uint64_t *second = &nc_rule_table[nc_rule_first(hash) ^ 1];
+	uint64_t word = __atomic_load_n(second, __ATOMIC_RELAXED);
+	struct nc_rule rule;
+	if (word >> NC_RULE_TAG_AT == tag)
+		return nc_rule_of_word(word);
+	if (wide_find(pc, &rule))
+		return rule;
+	rule = nc_rule_make(t, pc);
+	if (!narrow_word(&rule, &word))
+		wide_store(pc, &rule);
+	else
+		__atomic_store_n(__atomic_load_n(first, __ATOMIC_RELAXED) ? second : first,
+				 tag << NC_RULE_TAG_AT | word, __ATOMIC_RELAXED);
 	return rule;
+}
+
+/* The address an entry is for. */
+static uint64_t narrow_pc(uint64_t word, size_t index)
+{
+	uint64_t pair = index / 2;
+	return nc_rule_unhash(pair << NC_RULE_TAG_BITS | word >> NC_RULE_TAG_AT);
 }
 
 void nc_rules_purge(uint64_t start_va, uint64_t end_va)
 {
 	for (size_t i = 0; i < (size_t)1 << NC_RULES_LG; i++) {
-		struct nc_rule_entry *e = &nc_rule_table[i];
+		uint64_t word = __atomic_load_n(&nc_rule_table[i], __ATOMIC_RELAXED);
+		uint64_t pc = narrow_pc(word, i);
+		if (word && pc >= start_va && pc <= end_va)
+			__atomic_store_n(&nc_rule_table[i], 0, __ATOMIC_RELAXED);
+	}
+	for (size_t i = 0; i < (size_t)1 << WIDE_LG; i++) {
+		struct wide_entry *e = &wide_table[i];
 		uint64_t pc = (e->word0 ^ e->word1) >> NC_RULE_MODULE_BITS;
 		if (pc < start_va || pc > end_va)
 			continue;

@@ -4,11 +4,19 @@
  * The step from a frame to its caller is a pure function of (pc, sp, rbp) and of
  * the stack slots it reads: the return address, the saved rbp if there is one, and
  * in a realigned frame the pointer to the unaligned part.  So the thread keeps the
- * last stack it captured - per frame (pc, sp, rbp) and its node, and all slots with
+ * last stack it walked - per frame (pc, sp, rbp) and its node, and all slots with
  * the values they held (`checks`) - and a new capture only steps until it meets a
  * remembered frame with equal (pc, sp, rbp).  If all slots of that frame and of its
  * callers still hold the same values, the rest of the stack is provably the same.
- * If one differs, stepping goes on from the frame that read it.
+ * If one differs, stepping goes on; the frames further out may still match.
+ *
+ * rbp counts only where it is used.  Most code keeps data in it, and finds no frame
+ * by it: then neither its value nor the slots it is saved in matter to the walk, and
+ * they are not compared (`uses_rbp`, known once the frames further out are).
+ *
+ * Short ways from a hook's caller to a remembered frame are kept as segments: when
+ * one begins at the same place, and its slots and those of the frame it leads to and
+ * of all further out hold their values, the path is known without a step.
  *
  * No return address is changed and nothing is assumed that was not compared.  A
  * frame that needs more registers (NC_STEP_COMPLEX) sends the whole stack to
@@ -18,18 +26,18 @@
 
 #include "collector/nc.h"
 
+enum outcome {
+	STEPPED,
+	ENDED,
+	NEEDS_FULL
+};
+
 struct walk {
 	uint64_t pc, sp, rbp;
 	int64_t outer; /* innermost remembered frame that may still match; -1 = none */
 	uint32_t fresh_count;
 	uint32_t root; /* fixed node, if the walk reaches the end of the stack */
 	bool is_guess; /* the frame at hand was found by frame pointer */
-};
-
-enum outcome {
-	STEPPED,
-	ENDED,
-	NEEDS_FULL
 };
 
 NC_INLINE bool is_in_range(const struct nc_ctx *t, uint64_t addr)
@@ -48,23 +56,6 @@ NC_INLINE uint64_t load(uint64_t addr)
 	return *(const volatile uint64_t *)addr;
 }
 
-static struct nc_fresh *fresh_add(struct nc_ctx *t, struct walk *w)
-{
-	if (NC_UNLIKELY(w->fresh_count == t->frame_cap) && !nc_frames_grow(t))
-		return NULL;
-	struct nc_fresh *f = &t->fresh[w->fresh_count++];
-	f->pc = w->pc;
-	f->sp = w->sp;
-	f->rbp = w->rbp;
-	f->check_count = 0;
-	return f;
-}
-
-NC_INLINE void check_add(struct nc_fresh *f, uint64_t addr, uint64_t value)
-{
-	f->checks[f->check_count++] = (struct nc_check){addr, value};
-}
-
 /* Do the first `count` slots still hold their values?  The inner ones are likelier to have changed. */
 NC_INLINE const struct nc_check *last_changed(const struct nc_check *checks, uint32_t count)
 {
@@ -79,7 +70,7 @@ NC_INLINE const struct nc_check *last_changed(const struct nc_check *checks, uin
 }
 
 /* The innermost remembered frame, from `from` outwards, whose slots have changed; -1 if none has. */
-static int64_t first_changed(const struct nc_ctx *t, int64_t from)
+NC_INLINE int64_t first_changed(const struct nc_ctx *t, int64_t from)
 {
 	const struct nc_check *c = last_changed(t->checks, t->frames[from].check_end);
 	if (NC_LIKELY(!c))
@@ -90,112 +81,120 @@ static int64_t first_changed(const struct nc_ctx *t, int64_t from)
 	return changed;
 }
 
-/* Frames from .. changed + 1 still hold, but hang on a different caller: place them again. */
-static bool keep_frames(struct nc_ctx *t, struct walk *w, int64_t from, int64_t changed)
-{
-	for (int64_t i = from; i > changed; i--) {
-		struct nc_frame *old = &t->frames[i];
-		w->pc = old->pc;
-		w->sp = old->sp;
-		w->rbp = old->rbp;
-		struct nc_fresh *f = fresh_add(t, w);
-		if (!f)
-			return false;
-		old = &t->frames[i];
-		f->key = nc_node(old->node)->key;
-		for (uint32_t c = t->frames[i - 1].check_end; c < old->check_end; c++)
-			check_add(f, t->checks[c].addr, t->checks[c].value);
-	}
-	struct nc_frame *at = &t->frames[changed];
-	w->pc = at->pc;
-	w->sp = at->sp;
-	w->rbp = at->rbp;
-	w->is_guess = nc_node(at->node)->key & NC_KEY_GUESSED;
-	w->outer = changed - 1;
-	return true;
-}
-
-/* The caller's frame pointer, by the rule. */
-NC_INLINE bool step_rbp(struct nc_ctx *t, struct nc_fresh *f, const struct nc_rule *rule,
-			uint64_t cfa, uint64_t *rbp)
-{
-	if (rule->rbp_at == NC_RBP_SAME)
-		return true;
-	uint64_t addr = (rule->rbp_at == NC_RBP_CFA ? cfa : f->rbp) + (int64_t)rule->rbp_offset;
-	if (NC_UNLIKELY(!is_readable(t, addr, f->sp)))
-		return false;
-	*rbp = load(addr);
-	check_add(f, addr, *rbp);
-	return true;
-}
-
 /* No CFI: rbp may be a frame pointer.  Believed only if it leads to known code higher on this stack. */
 static enum outcome step_guess(struct nc_ctx *t, struct walk *w, struct nc_fresh *f)
 {
+	f->rbp_use = NC_RBP_USED;
 	if (w->rbp == 0)
 		return ENDED;
 	w->root = NC_NODE_TRUNCATED;
 	if (w->rbp < w->sp || !is_readable(t, w->rbp, w->sp) || !is_readable(t, w->rbp + 8, w->sp))
 		return ENDED;
-	uint64_t caller_pc = load(w->rbp + 8), caller_rbp = load(w->rbp);
-	if (!caller_pc || caller_pc > NC_KEY_PC_MASK ||
-	    nc_rule_get(t, caller_pc).step == NC_STEP_LOST)
+	f->rbp_va = w->rbp;
+	f->ret_va = w->rbp + 8;
+	w->sp = w->rbp + 16;
+	w->pc = load(f->ret_va);
+	w->rbp = load(f->rbp_va);
+	if (!w->pc || w->pc > NC_KEY_PC_MASK || nc_rule_get(t, w->pc).step == NC_STEP_LOST)
 		return ENDED;
 	w->root = NC_NODE_ROOT;
-	check_add(f, w->rbp + 8, caller_pc);
-	check_add(f, w->rbp, caller_rbp);
-	w->sp = w->rbp + 16;
-	w->rbp = caller_rbp;
-	w->pc = caller_pc;
 	w->is_guess = true;
 	return STEPPED;
 }
 
-/* Add the frame at hand to the fresh ones and move to its caller. */
-NC_INLINE enum outcome step(struct nc_ctx *t, struct walk *w)
+/* A step by a rule of any simple kind, with all its checks. */
+static enum outcome step_ruled(struct nc_ctx *t, struct walk *w, struct nc_rule rule,
+			       struct nc_fresh *f)
 {
-	struct nc_rule rule =
-		NC_LIKELY(!t->is_careful) ? nc_rule_get(t, w->pc) : nc_rule_make(t, w->pc);
-	if (NC_UNLIKELY(rule.step == NC_STEP_COMPLEX))
+	uint64_t cfa = (rule.step == NC_STEP_RSP ? w->sp : w->rbp) + (int64_t)rule.cfa_offset;
+	f->rbp_use = NC_RBP_USED;
+	w->root = NC_NODE_TRUNCATED;
+	if (rule.step == NC_STEP_DEREF) {
+		if (!is_readable(t, cfa, f->sp))
+			return ENDED;
+		f->cfa_va = cfa;
+		cfa = w->sp = load(cfa);
+	}
+	if (cfa <= f->sp || !is_readable(t, cfa - 8, f->sp))
+		return ENDED;
+	if (rule.rbp_at != NC_RBP_SAME) {
+		uint64_t rbp_va =
+			(rule.rbp_at == NC_RBP_CFA ? cfa : w->rbp) + (int64_t)rule.rbp_offset;
+		if (!is_readable(t, rbp_va, f->sp))
+			return ENDED;
+		f->rbp_va = rbp_va;
+		w->rbp = load(rbp_va);
+	}
+	f->ret_va = cfa - 8;
+	w->pc = load(f->ret_va);
+	w->sp = cfa;
+	if (w->pc > NC_KEY_PC_MASK)
+		return ENDED;
+	w->root = NC_NODE_ROOT;
+	return w->pc ? STEPPED : ENDED;
+}
+
+/* A step that step_fast refused. */
+static NC_NOINLINE enum outcome step(struct nc_ctx *t, struct walk *w)
+{
+	struct nc_rule rule = t->is_careful ? nc_rule_make(t, w->pc) : nc_rule_get(t, w->pc);
+	if (rule.step == NC_STEP_COMPLEX)
 		return NEEDS_FULL;
-	if (NC_UNLIKELY(rule.step == NC_STEP_SIGNAL)) {
+	if (rule.step == NC_STEP_SIGNAL) {
 		w->root = NC_NODE_SIGNAL;
 		return ENDED;
 	}
-	struct nc_fresh *f = fresh_add(t, w);
-	if (NC_UNLIKELY(!f)) {
+	if (w->fresh_count == t->frame_cap && !nc_frames_grow(t)) {
 		nc_drop(NC_DROP_FRAMES);
 		w->root = NC_NODE_TRUNCATED;
 		return ENDED;
 	}
+	struct nc_fresh *f = &t->fresh[w->fresh_count++];
+	*f = (struct nc_fresh){.pc = w->pc, .sp = w->sp, .rbp = w->rbp, .is_guess = w->is_guess};
 	f->key = w->pc | (uint64_t)rule.module << NC_KEY_MODULE_SHIFT |
 		 (w->is_guess ? NC_KEY_GUESSED : 0);
 	w->is_guess = false;
-	if (NC_UNLIKELY(rule.step == NC_STEP_END))
+	if (rule.step == NC_STEP_END)
 		return ENDED;
-	if (NC_UNLIKELY(rule.step == NC_STEP_NONE || rule.step == NC_STEP_LOST))
+	if (rule.step == NC_STEP_NONE || rule.step == NC_STEP_LOST)
 		return step_guess(t, w, f);
+	return step_ruled(t, w, rule, f);
+}
+
+/*
+ * Nearly all steps: the CFA is a register plus an offset, everything is where it should be.
+ * False, and nothing done, if this is not one of them.
+ */
+NC_INLINE bool step_fast(const struct nc_ctx *t, struct walk *w, struct nc_rule rule,
+			 struct nc_fresh *f)
+{
+	if (NC_UNLIKELY(rule.step > NC_STEP_RBP || rule.rbp_at == NC_RBP_RBP || w->is_guess))
+		return false;
+	bool is_saved = rule.rbp_at == NC_RBP_CFA;
 	uint64_t cfa = (rule.step == NC_STEP_RSP ? w->sp : w->rbp) + (int64_t)rule.cfa_offset;
-	if (NC_UNLIKELY(rule.step == NC_STEP_DEREF)) {
-		if (!is_readable(t, cfa, w->sp))
-			goto lost;
-		check_add(f, cfa, load(cfa));
-		cfa = load(cfa);
-	}
-	uint64_t rbp = w->rbp;
-	if (NC_UNLIKELY(cfa <= w->sp || !is_readable(t, cfa - 8, w->sp)) ||
-	    !step_rbp(t, f, &rule, cfa, &rbp))
-		goto lost;
+	uint64_t rbp_va = cfa + (int64_t)rule.rbp_offset;
+	if (NC_UNLIKELY(cfa <= w->sp || !is_in_range(t, cfa - 8) ||
+			(is_saved && !is_in_range(t, rbp_va))))
+		return false;
 	uint64_t pc = load(cfa - 8);
-	check_add(f, cfa - 8, pc);
-	*w = (struct walk){pc, cfa, rbp, w->outer, w->fresh_count, w->root, false};
-	if (NC_LIKELY(pc && pc <= NC_KEY_PC_MASK))
-		return STEPPED;
-	if (pc == 0)
-		return ENDED;
-lost:
-	w->root = NC_NODE_TRUNCATED;
-	return ENDED;
+	if (NC_UNLIKELY(pc - 1 >= NC_KEY_PC_MASK))
+		return false;
+	f->pc = w->pc;
+	f->sp = w->sp;
+	f->rbp = w->rbp;
+	f->key = w->pc | (uint64_t)rule.module << NC_KEY_MODULE_SHIFT;
+	f->ret_va = cfa - 8;
+	f->rbp_va = is_saved ? rbp_va : 0;
+	f->cfa_va = 0;
+	f->is_guess = false;
+	f->rbp_use = rule.step == NC_STEP_RBP ? NC_RBP_USED
+		     : is_saved               ? NC_RBP_UNUSED
+					      : NC_RBP_PASSED;
+	w->pc = pc;
+	w->sp = cfa;
+	if (is_saved)
+		w->rbp = load(rbp_va);
+	return true;
 }
 
 /* Hang the fresh frames under the remembered one (or the root) and remember them. */
@@ -206,24 +205,104 @@ NC_INLINE uint32_t place(struct nc_ctx *t, const struct walk *w)
 	while (NC_UNLIKELY(count + w->fresh_count > t->frame_cap))
 		if (!nc_frames_grow(t))
 			return NC_NONE;
-	uint32_t node = outer >= 0 ? t->frames[outer].node : w->root;
-	uint32_t check_end = outer >= 0 ? t->frames[outer].check_end : 0;
-	for (uint32_t k = w->fresh_count; k-- > 0;) {
-		const struct nc_fresh *fresh = &t->fresh[k];
-		node = nc_child(t, node, fresh->key);
+	uint32_t node = w->root, check_end = 0;
+	bool uses_rbp = false;
+	if (NC_LIKELY(outer >= 0)) {
+		node = t->frames[outer].node;
+		check_end = t->frames[outer].check_end;
+		uses_rbp = t->frames[outer].uses_rbp;
+	}
+	struct nc_check *check = t->checks + check_end;
+	struct nc_frame *frame = t->frames + count;
+	uint64_t pc = w->pc, sp = w->sp, rbp = w->rbp; /* of the caller */
+	for (const struct nc_fresh *f = t->fresh + w->fresh_count; f-- != t->fresh; frame++) {
+		node = nc_child(t, node, f->key);
 		if (NC_UNLIKELY(!node)) {
 			t->frame_count = 0;
 			return NC_NONE;
 		}
-		for (uint32_t c = 0; c < fresh->check_count; c++)
-			t->checks[check_end++] = fresh->checks[c];
-		t->frames[count++] =
-			(struct nc_frame){fresh->pc, fresh->sp, fresh->rbp, node, check_end};
+		if (NC_UNLIKELY(f->cfa_va))
+			*check++ = (struct nc_check){f->cfa_va, sp};
+		if (f->rbp_va && uses_rbp)
+			*check++ = (struct nc_check){f->rbp_va, rbp};
+		if (NC_LIKELY(f->ret_va))
+			*check++ = (struct nc_check){f->ret_va, pc};
+		if (f->rbp_use != NC_RBP_PASSED)
+			uses_rbp = f->rbp_use;
+		pc = f->pc;
+		sp = f->sp;
+		rbp = f->rbp;
+		frame->pc = pc;
+		frame->sp = sp;
+		frame->rbp = rbp;
+		frame->node = node;
+		frame->check_end = (uint32_t)(check - t->checks) & 0x3fffffff;
+		frame->uses_rbp = uses_rbp;
+		frame->is_guess = f->is_guess;
 	}
-	t->frame_count = count;
+	t->frame_count = count + w->fresh_count;
 	t->root = w->root;
 	return node;
 }
+
+/* ---- segments -------------------------------------------------------------------------- */
+
+NC_INLINE struct nc_segment *segment_set(struct nc_ctx *t, const struct nc_origin *at)
+{
+	uint64_t hash = (at->pc ^ at->sp << 20) * 0x9e3779b97f4a7c15ull;
+	return &t->segments[hash >> (64 - NC_SEGMENTS_LG) & ~(uint64_t)(NC_SEGMENT_WAYS - 1)];
+}
+
+/* Remember the fresh frames just placed as one segment, if they are few. */
+NC_INLINE void segment_store(struct nc_ctx *t, int64_t outer_index, const struct nc_origin *at,
+			     uint32_t node)
+{
+	if (outer_index < 0 || !node)
+		return;
+	const struct nc_frame *outer = &t->frames[outer_index];
+	const struct nc_frame *inner = &t->frames[t->frame_count - 1];
+	uint32_t count = inner->check_end - outer->check_end;
+	if (count > NC_SEGMENT_CHECKS)
+		return;
+	struct nc_segment *s = segment_set(t, at) + (t->segment_turn++ % NC_SEGMENT_WAYS);
+	s->pc = at->pc;
+	s->sp = at->sp;
+	s->rbp = at->rbp;
+	s->node = node;
+	s->epoch = t->segment_epoch;
+	s->outer = (uint32_t)outer_index;
+	s->outer_node = outer->node;
+	s->outer_sp = outer->sp;
+	s->outer_rbp = outer->rbp;
+	s->uses_rbp = inner->uses_rbp;
+	s->check_count = count;
+	for (uint32_t i = 0; i < count; i++)
+		s->checks[i] = t->checks[outer->check_end + i];
+}
+
+NC_INLINE bool segment_holds(const struct nc_ctx *t, const struct nc_segment *s,
+			     const struct nc_origin *at)
+{
+	if (s->pc != at->pc || s->sp != at->sp || (s->uses_rbp && s->rbp != at->rbp) ||
+	    s->epoch != t->segment_epoch || s->outer >= t->frame_count)
+		return false;
+	const struct nc_frame *f = &t->frames[s->outer];
+	return f->node == s->outer_node && f->sp == s->outer_sp &&
+	       (!f->uses_rbp || f->rbp == s->outer_rbp) &&
+	       !last_changed(s->checks, s->check_count) && !last_changed(t->checks, f->check_end);
+}
+
+/* The path of a segment that begins here and still holds; NC_NONE if there is none. */
+NC_INLINE uint32_t segment_find(struct nc_ctx *t, const struct nc_origin *at)
+{
+	const struct nc_segment *s = segment_set(t, at);
+	for (int way = 0; way < NC_SEGMENT_WAYS; way++, s++)
+		if (segment_holds(t, s, at))
+			return s->node;
+	return NC_NONE;
+}
+
+/* ---- captures ---------------------------------------------------------------------------- */
 
 /* Frames from full.c: not remembered, because their checks are not known. */
 static NC_NOINLINE uint32_t capture_full(struct nc_ctx *t, const struct nc_origin *at)
@@ -237,7 +316,7 @@ static NC_NOINLINE uint32_t capture_full(struct nc_ctx *t, const struct nc_origi
 }
 
 /* A stack deeper than the tables: its innermost frames, under [truncated], not remembered. */
-static NC_NOINLINE uint32_t capture_cut(struct nc_ctx *t, struct walk *w)
+static NC_NOINLINE uint32_t capture_cut(struct nc_ctx *t, const struct walk *w)
 {
 	nc_drop(NC_DROP_FRAMES);
 	uint32_t node = NC_NODE_TRUNCATED;
@@ -259,30 +338,62 @@ static NC_NOINLINE void forget_frames(struct nc_ctx *t, uint64_t sp)
 	t->is_careful = __atomic_load_n(&nc.unloading, __ATOMIC_SEQ_CST);
 	t->unload_count = t->is_careful ? count - 1 : count;
 	t->frame_count = 0;
+	t->segment_epoch++;
+}
+
+/*
+ * The remembered frame that is the one at hand, if its slots and all further out still hold
+ * their values: then *done is true.  Else `outer` is left at the frames that may still match.
+ */
+NC_INLINE bool meets_remembered(const struct nc_ctx *t, struct walk *w)
+{
+	const struct nc_frame *frames = t->frames;
+	int64_t i = w->outer;
+	while (i >= 0 && frames[i].sp < w->sp)
+		i--;
+	w->outer = i;
+	if (NC_UNLIKELY(i < 0))
+		return false;
+	const struct nc_frame *f = &frames[i];
+	if (f->sp != w->sp || f->pc != w->pc || f->is_guess != w->is_guess ||
+	    (f->uses_rbp && f->rbp != w->rbp))
+		return false;
+	int64_t changed = first_changed(t, i);
+	if (NC_LIKELY(changed < 0))
+		return true;
+	w->outer = changed - 1;
+	return false;
+}
+
+/* Step with the state in registers; false at a step that is not a fast one. */
+NC_INLINE bool walk_fast(struct nc_ctx *t, struct walk *at)
+{
+	struct walk w = *at;
+	bool has_met = false;
+	while (NC_LIKELY(w.fresh_count < t->frame_cap) && !(has_met = meets_remembered(t, &w)) &&
+	       step_fast(t, &w, nc_rule_get(t, w.pc), &t->fresh[w.fresh_count]))
+		w.fresh_count++;
+	*at = w;
+	return has_met;
 }
 
 /* Step until a remembered frame matches and holds, or the stack ends. */
 static NC_NOINLINE uint32_t capture_walk(struct nc_ctx *t, const struct nc_origin *at)
 {
-	struct walk w = {at->pc, at->sp,       at->rbp, (int64_t)t->frame_count - 1,
-			 0,      NC_NODE_ROOT, false};
+	struct walk w = {.pc = at->pc,
+			 .sp = at->sp,
+			 .rbp = at->rbp,
+			 .outer = (int64_t)t->frame_count - 1,
+			 .root = NC_NODE_ROOT};
 	for (;;) {
-		while (w.outer >= 0 && t->frames[w.outer].sp < w.sp)
-			w.outer--;
-		const struct nc_frame *f = &t->frames[w.outer];
-		if (w.outer >= 0 && f->sp == w.sp && f->pc == w.pc && f->rbp == w.rbp) {
-			int64_t changed = first_changed(t, w.outer);
-			if (NC_LIKELY(changed < 0)) {
-				w.root = t->root;
-				break;
-			}
-			if (!keep_frames(t, &w, w.outer, changed))
-				return capture_cut(t, &w);
+		if (NC_LIKELY(!t->is_careful) && NC_LIKELY(walk_fast(t, &w))) {
+			w.root = t->root;
+			break;
 		}
 		enum outcome done = step(t, &w);
-		if (NC_UNLIKELY(done == NEEDS_FULL))
+		if (done == NEEDS_FULL)
 			return capture_full(t, at);
-		if (NC_UNLIKELY(done == ENDED)) {
+		if (done == ENDED) {
 			w.outer = -1;
 			break;
 		}
@@ -291,7 +402,9 @@ static NC_NOINLINE uint32_t capture_walk(struct nc_ctx *t, const struct nc_origi
 		nc_drop(NC_DROP_UNWIND);
 	if (NC_UNLIKELY(w.outer + 1 + (int64_t)w.fresh_count > NC_MAX_FRAMES))
 		return capture_cut(t, &w);
-	return place(t, &w);
+	uint32_t node = place(t, &w);
+	segment_store(t, w.outer, at, node);
+	return node;
 }
 
 uint32_t nc_capture(struct nc_ctx *t, const struct nc_origin *at)
@@ -299,17 +412,17 @@ uint32_t nc_capture(struct nc_ctx *t, const struct nc_origin *at)
 	if (NC_UNLIKELY(at->sp - t->range_start >= t->range_bytes ||
 			t->unload_count != __atomic_load_n(&nc.unload_count, __ATOMIC_RELAXED)))
 		forget_frames(t, at->sp);
-	/* The same place as last time, or one of its callers: frames further in are gone for good. */
+	/* The same place as last time, or one of its callers, or a segment that leads to one. */
 	uint32_t count = t->frame_count;
 	const struct nc_frame *frames = t->frames;
 	while (count && frames[count - 1].sp < at->sp)
 		count--;
-	t->frame_count = count;
 	if (!count)
 		return capture_walk(t, at);
 	const struct nc_frame *f = &frames[count - 1];
-	if (f->sp == at->sp && f->pc == at->pc && f->rbp == at->rbp &&
-	    first_changed(t, count - 1) < 0)
+	if (f->sp == at->sp && f->pc == at->pc && (!f->uses_rbp || f->rbp == at->rbp) &&
+	    !last_changed(t->checks, f->check_end))
 		return f->node;
-	return capture_walk(t, at);
+	uint32_t node = segment_find(t, at);
+	return NC_LIKELY(node) ? node : capture_walk(t, at);
 }

@@ -33,34 +33,41 @@ __thread struct nc_ctx *nc_tls __attribute__((tls_model("initial-exec")));
 static pthread_key_t end_key;
 static bool has_end_key;
 
-static void frames_free(struct nc_ctx *t)
+/* The tables of the remembered stack, for `cap` frames. */
+struct tables {
+	struct nc_frame *frames;
+	struct nc_check *checks;
+	struct nc_fresh *fresh;
+};
+
+static void tables_free(const struct tables *of, uint32_t cap)
 {
-	nc_unmap(t->frames, sizeof *t->frames * t->frame_cap);
-	nc_unmap(t->checks, sizeof *t->checks * NC_FRAME_CHECKS * t->frame_cap);
-	nc_unmap(t->fresh, sizeof *t->fresh * t->frame_cap);
+	nc_unmap(of->frames, sizeof *of->frames * cap);
+	nc_unmap(of->checks, sizeof *of->checks * NC_FRAME_CHECKS * cap);
+	nc_unmap(of->fresh, sizeof *of->fresh * cap);
 }
 
 bool nc_frames_grow(struct nc_ctx *t)
 {
-	uint32_t cap = t->frame_cap ? t->frame_cap * 4 : FIRST_FRAMES;
+	uint32_t old_cap = t->frame_cap;
+	uint32_t cap = old_cap ? old_cap * 4 : FIRST_FRAMES;
 	if (cap > NC_MAX_FRAMES)
 		return false;
-	struct nc_ctx bigger = {
-		.frame_cap = cap,
+	struct tables old = {t->frames, t->checks, t->fresh};
+	struct tables bigger = {
 		.frames = nc_map(sizeof *t->frames * cap),
 		.checks = nc_map(sizeof *t->checks * NC_FRAME_CHECKS * cap),
 		.fresh = nc_map(sizeof *t->fresh * cap),
 	};
 	if (!bigger.frames || !bigger.checks || !bigger.fresh) {
-		frames_free(&bigger);
+		tables_free(&bigger, cap);
 		return false;
 	}
-	if (t->frame_cap) {
-		memcpy(bigger.frames, t->frames, sizeof *t->frames * t->frame_cap);
-		memcpy(bigger.checks, t->checks,
-		       sizeof *t->checks * NC_FRAME_CHECKS * t->frame_cap);
-		memcpy(bigger.fresh, t->fresh, sizeof *t->fresh * t->frame_cap);
-		frames_free(t);
+	if (old_cap) {
+		memcpy(bigger.frames, old.frames, sizeof *old.frames * old_cap);
+		memcpy(bigger.checks, old.checks, sizeof *old.checks * NC_FRAME_CHECKS * old_cap);
+		memcpy(bigger.fresh, old.fresh, sizeof *old.fresh * old_cap);
+		tables_free(&old, old_cap);
 	}
 	t->frames = bigger.frames;
 	t->checks = bigger.checks;
@@ -104,7 +111,7 @@ static void ctx_free(struct nc_ctx *t)
 {
 	if (!t)
 		return;
-	frames_free(t);
+	tables_free(&(struct tables){t->frames, t->checks, t->fresh}, t->frame_cap);
 	nc_unmap(t->slots, sizeof *t->slots << t->slot_lg);
 	nc_unmap(t->scratch, sizeof *t->scratch);
 	nc_unmap(t, sizeof *t);
@@ -222,6 +229,7 @@ struct nc_ctx *nc_thread_forked(void)
 	t->node_next = t->node_end = 0;
 	t->unflushed_bytes = 0;
 	t->frame_count = 0;
+	t->segment_epoch++;
 	memset(t->slots, 0, sizeof *t->slots << t->slot_lg);
 	t->slot_used = 0;
 	if (!thread_register(t)) {

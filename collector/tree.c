@@ -92,12 +92,11 @@ uint32_t nc_child(struct nc_ctx *t, uint32_t parent, uint64_t key)
 
 uint32_t nc_site(struct nc_ctx *t, uint32_t path, enum nc_api api, uint64_t size_bytes)
 {
-	uint64_t base = NC_KEY_SITE | (uint64_t)api << NC_KEY_API_SHIFT;
-	uint64_t key = base | size_bytes;
+	uint64_t key = nc_site_key(api, size_bytes);
 	struct found f = search(&nc_node(path)->kid, nc_key_hash(key), key);
 	if (NC_LIKELY(f.id))
 		return f.id;
 	if (f.depth >= MIXED_DEPTH && size_bytes >= MIXED_MIN_BYTES)
-		return nc_child(t, path, base | NC_SIZE_MIXED);
+		return nc_child(t, path, nc_site_key(api, NC_SIZE_MIXED));
 	return insert(t, f, path, key);
 }

@@ -65,6 +65,7 @@ target 33-libc-allocators.c -- \
 target 50-edge-sizes.c
 target 51-many-sizes.c
 target 52-frames.c
+target 53-same-frames.c
 target 54-stack-remap.c
 target 55-temporary.c
 target 56-inline.cpp

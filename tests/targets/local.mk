@@ -18,6 +18,7 @@ target_programs = \
 	tests/targets/50-edge-sizes \
 	tests/targets/51-many-sizes \
 	tests/targets/52-frames \
+	tests/targets/53-same-frames \
 	tests/targets/54-stack-remap \
 	tests/targets/55-temporary \
 	tests/targets/57-exec-spawn \
@@ -75,6 +76,8 @@ tests/targets/51-many-sizes: $(target_dir)/51-many-sizes.c
 	$(target_cc) -o $@ $(target_dir)/51-many-sizes.c
 tests/targets/52-frames: $(target_dir)/52-frames.c
 	$(target_cc) -o $@ $(target_dir)/52-frames.c
+tests/targets/53-same-frames: $(target_dir)/53-same-frames.c
+	$(target_cc) -o $@ $(target_dir)/53-same-frames.c
 tests/targets/54-stack-remap: $(target_dir)/54-stack-remap.c
 	$(target_cc) -o $@ $(target_dir)/54-stack-remap.c
 tests/targets/55-temporary: $(target_dir)/55-temporary.c
@@ -107,6 +110,7 @@ EXTRA_DIST += \
 	tests/targets/50-edge-sizes.c \
 	tests/targets/51-many-sizes.c \
 	tests/targets/52-frames.c \
+	tests/targets/53-same-frames.c \
 	tests/targets/54-stack-remap.c \
 	tests/targets/55-temporary.c \
 	tests/targets/57-exec-spawn.c \
