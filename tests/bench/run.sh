@@ -1,10 +1,11 @@
 #!/bin/bash
 # make bench: what recording costs, next to the same run without neap and under heaptrack.
 #
-#   run.sh [PART...]      parts: pairs programs growth symbols; all without arguments
+#   run.sh [PART...]      parts: pairs programs growth symbols queries; all without arguments
 #
 #   BENCH_RUNS=5          interleaved runs of everything; the minimum counts
 #   BENCH_PAIRS=2000000   malloc+free pairs of one run
+#   BENCH_NODES=10000000  nodes of the large profile that is queried
 #   BENCH_CLOCK=wall      or cpu: processor time of the program, for a machine that is busy
 #                         with other things (times of whole commands are wall time in any case)
 #
@@ -20,6 +21,7 @@ NEAP=${NEAP:-$builddir_abs/neap}
 bench=$builddir_abs/tests/bench
 runs=${BENCH_RUNS:-5}
 pairs=${BENCH_PAIRS:-2000000}
+nodes=${BENCH_NODES:-10000000}
 clock=${BENCH_CLOCK:-wall}
 case $clock in
 wall) clock_field=target_s clock_column=1 ;;
@@ -30,7 +32,7 @@ cpu) clock_field=target_cpu_s clock_column=2 ;;
 	;;
 esac
 export LC_ALL=C TZ=UTC PYTHONMALLOC=malloc PYTHONHASHSEED=0 PYTHONDONTWRITEBYTECODE=1
-parts=${*:-pairs programs growth symbols}
+parts=${*:-pairs programs growth symbols queries}
 
 if [ ! -x "$NEAP" ]; then
 	echo "bench: $NEAP is not built" >&2
@@ -299,9 +301,46 @@ bench_symbols() {
 	bar "clang++: load and report, seconds" "$(least report.neap)" at-most 0.1
 }
 
+# ---- queries -----------------------------------------------------------------------------------
+
+# query_profile NAME FILE LOAD_S QUERY_S: all queries of queries.txt on a file, and its bars.
+query_profile() {
+	local name=$1 file=$2 slowest
+	"$bench/queries" "$file" "$runs" <"$srcdir_abs/tests/bench/queries.txt" >answers || {
+		echo "bench: the queries of $name failed" >&2
+		return
+	}
+	value() { awk -v k="$1" '$1 == k { print $2 }' answers; }
+	slowest=$(awk '$1 == "query" && $2 > m { m = $2 } END { print m }' answers)
+	echo "$name: $(value nodes) nodes, $(stat -c %s "$file") bytes, uncompressed $(value raw_bytes), as columns of fixed width $(value column_bytes)"
+	echo "load and first answer $(value load_s) s, $(value load_kib) KiB; all queries $(value peak_kib) KiB; seconds of queries, warm:"
+	awk '$1 == "query" { printf "%9s (median %9s) %8s rows  ", $2, $3, $4; $1 = $2 = $3 = $4 = ""; sub(/^ +/, ""); print }' answers
+	echo
+	bar "$name: load and first answer, seconds" "$(value load_s)" at-most "$3"
+	bar "$name: slowest query, warm, seconds" "$slowest" at-most "$4"
+	bar "$name: queries slower than that" "$(awk -v m="$4" '$1 == "query" && $2 > m { n++ } END { print n + 0 }' answers)" at-most 0
+	bar "$name: memory of load and first answer / uncompressed" \
+		"$(ratio "$(awk '$1 == "load_kib" { print $2 * 1024 }' answers)" "$(value raw_bytes)")" at-most 3
+	bar "$name: the same / columns of fixed width" \
+		"$(ratio "$(awk '$1 == "load_kib" { print $2 * 1024 }' answers)" "$(value column_bytes)")" at-most 3
+}
+
+bench_queries() {
+	make_inputs
+	if program clang++; then
+		[ -e clang.neap ] || "$NEAP" record -q --children=none -o clang.neap -- "${command[@]}" >/dev/null 2>&1
+		query_profile clang++ clang.neap 0.1 0.05
+	else
+		echo "clang++ is not installed: left out"
+	fi
+	"$bench/bigprofile" big.neap "$nodes" || return
+	query_profile "$nodes nodes" big.neap 1 1
+	rm -f big.neap
+}
+
 for part in $parts; do
 	case $part in
-	pairs | programs | growth | symbols) "bench_$part" ;;
+	pairs | programs | growth | symbols | queries) "bench_$part" ;;
 	*)
 		echo "bench: no such part: $part" >&2
 		exit 1
