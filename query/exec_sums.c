@@ -261,6 +261,15 @@ struct lifetimes {
 	double *blocks; /* by rank: of the set looked at; zeroed between sets */
 	size_t rank_count;
 	uint32_t low, high; /* ranks in use; low > high: none */
+	/* By place in cell_order, so that the cells below a vnode lie side by side. */
+	uint32_t *ordered_rank;
+	double *ordered_blocks;
+	/* FRAMES, made when first asked for: the cells below the outermost vnodes of each group
+	 * are ranges[i].first .. ranges[i].end - 1 for i from first_range[group] on. */
+	uint32_t *first_range;
+	struct cell_range {
+		uint32_t first, end; /* places in cell_order */
+	} * ranges;
 };
 
 static void lifetimes_free(struct lifetimes *l)
@@ -270,6 +279,10 @@ static void lifetimes_free(struct lifetimes *l)
 	mem_free(l->rank);
 	mem_free(l->ns);
 	mem_free(l->blocks);
+	mem_free(l->ordered_rank);
+	mem_free(l->ordered_blocks);
+	mem_free(l->first_range);
+	mem_free(l->ranges);
 	mem_free(l);
 }
 
@@ -333,28 +346,52 @@ static bool lifetimes_build(struct exec *x, size_t side)
 	return is_good && l->blocks;
 }
 
+static double blocks_of(const struct cells *c, size_t i)
+{
+	return c->value[i].blocks > 0 ? (double)c->value[i].blocks : 0;
+}
+
+static bool order_lifetimes(struct exec *x, size_t side)
+{
+	const struct cells *c = &x->cells[side][MEASURE_MAIN];
+	const uint32_t *order = x->cell_order[side];
+	struct lifetimes *l = x->lifetimes[side];
+	l->ordered_rank = mem_array(c->count, sizeof *l->ordered_rank);
+	l->ordered_blocks = mem_array(c->count, sizeof *l->ordered_blocks);
+	if (!l->ordered_rank || !l->ordered_blocks)
+		return false;
+	for (size_t i = 0; i < c->count; i++) {
+		l->ordered_rank[i] = l->rank[order[i]];
+		l->ordered_blocks[i] = blocks_of(c, order[i]);
+	}
+	return true;
+}
+
 /* Peek has added cells since the total line was made. */
 static bool lifetimes_need(struct exec *x, size_t side)
 {
-	if (x->lifetimes[side] && x->pl->view != VIEW_PEEK)
-		return true;
-	lifetimes_free(x->lifetimes[side]);
-	x->lifetimes[side] = NULL;
-	return lifetimes_build(x, side);
+	if (!x->lifetimes[side] || x->pl->view == VIEW_PEEK) {
+		lifetimes_free(x->lifetimes[side]);
+		x->lifetimes[side] = NULL;
+		if (!lifetimes_build(x, side))
+			return false;
+	}
+	return order_lifetimes(x, side);
 }
 
-static void add_lifetime(const struct exec *x, size_t side, size_t i)
+static void add_lifetimes(struct lifetimes *l, const uint32_t *ranks, const double *blocks,
+			  size_t count)
 {
-	struct lifetimes *l = x->lifetimes[side];
-	int64_t blocks = x->cells[side][MEASURE_MAIN].value[i].blocks;
-	uint32_t rank = l->rank[i];
-	if (blocks <= 0)
-		return;
-	l->blocks[rank] += (double)blocks;
-	if (l->low > rank)
-		l->low = rank;
-	if (l->high < rank)
-		l->high = rank;
+	uint32_t low = l->low, high = l->high;
+	for (size_t i = 0; i < count; i++) {
+		if (blocks[i] <= 0)
+			continue;
+		l->blocks[ranks[i]] += blocks[i];
+		low = low < ranks[i] ? low : ranks[i];
+		high = high > ranks[i] ? high : ranks[i];
+	}
+	l->low = low;
+	l->high = high;
 }
 
 /* The smallest lifetime that at least part/100 of the blocks do not exceed. */
@@ -391,8 +428,11 @@ enum neap_err quantiles_of_cells(struct exec *x, struct values *out)
 	for (size_t side = 0; side < x->pl->side_count; side++) {
 		if (!x->lifetimes[side] && !lifetimes_build(x, side))
 			return exec_no_memory(x);
-		for (size_t i = 0; i < x->cells[side][MEASURE_MAIN].count; i++)
-			add_lifetime(x, side, i);
+		const struct cells *c = &x->cells[side][MEASURE_MAIN];
+		for (size_t i = 0; i < c->count; i++) {
+			double blocks = blocks_of(c, i);
+			add_lifetimes(x->lifetimes[side], &x->lifetimes[side]->rank[i], &blocks, 1);
+		}
 		finish_lifetimes(x, side, &out->side[side]);
 	}
 	return NEAP_OK;
@@ -400,14 +440,76 @@ enum neap_err quantiles_of_cells(struct exec *x, struct values *out)
 
 static void add_range(const struct exec *x, size_t side, uint32_t v, uint32_t end)
 {
-	const uint32_t *first = x->cell_first[side];
-	for (uint32_t i = first[v]; i < first[end]; i++)
-		add_lifetime(x, side, x->cell_order[side][i]);
+	struct lifetimes *l = x->lifetimes[side];
+	uint32_t first = x->cell_first[side][v], last = x->cell_first[side][end];
+	add_lifetimes(l, l->ordered_rank + first, l->ordered_blocks + first, last - first);
 }
 
 static void add_place(const struct exec *x, size_t side, uint32_t place)
 {
 	add_range(x, side, place, place + 1);
+}
+
+/*
+ * Outermost vnodes with cells of every group, as add_totals finds them.  Counts them by group
+ * in at[group + 1] if `to` is NULL; else at[group] is where the next one goes.
+ */
+static void list_ranges(const struct exec *x, size_t side, uint32_t *covered, uint32_t *at,
+			struct cell_range *to)
+{
+	const struct space *sp = &x->space;
+	const uint32_t *first = x->cell_first[side];
+	for (uint32_t v = 0; v < sp->vnode_count[side];) {
+		uint32_t end = end_of(sp, side, v);
+		if (first[v] == first[end]) {
+			v = end;
+			continue;
+		}
+		uint32_t group = group_at(sp, side, v);
+		if (group != GROUP_NONE && v >= covered[group]) {
+			covered[group] = end;
+			if (to)
+				to[at[group]++] = (struct cell_range){first[v], first[end]};
+			else
+				at[group + 1]++;
+		}
+		v++;
+	}
+}
+
+static bool find_ranges(struct exec *x, size_t side)
+{
+	struct lifetimes *l = x->lifetimes[side];
+	size_t count = x->space.group_count;
+	uint32_t *covered = mem_zarray(count, sizeof *covered);
+	uint32_t *first = l->first_range = mem_zarray(count + 2, sizeof *first);
+	bool is_good = covered && first;
+	if (is_good) {
+		list_ranges(x, side, covered, first + 1, NULL);
+		for (size_t g = 1; g < count + 2; g++)
+			first[g] += first[g - 1];
+		l->ranges = mem_array(first[count + 1], sizeof *l->ranges);
+		is_good = l->ranges;
+	}
+	if (is_good) { /* first[g + 1] serves as the cursor of g and ends where it should */
+		memset(covered, 0, count * sizeof *covered);
+		list_ranges(x, side, covered, first + 1, l->ranges);
+	}
+	mem_free(covered);
+	return is_good;
+}
+
+static bool add_group(struct exec *x, size_t side, uint32_t group)
+{
+	struct lifetimes *l = x->lifetimes[side];
+	if (!l->ranges && !find_ranges(x, side))
+		return false;
+	for (uint32_t i = l->first_range[group]; i < l->first_range[group + 1]; i++) {
+		uint32_t at = l->ranges[i].first;
+		add_lifetimes(l, l->ordered_rank + at, l->ordered_blocks + at,
+			      l->ranges[i].end - at);
+	}
+	return true;
 }
 
 /* The outermost vnodes of a set of groups; wanted is by group. */
@@ -428,22 +530,29 @@ static void add_marked(const struct exec *x, size_t side, const uint8_t *wanted)
 	}
 }
 
+static bool add_groups(struct exec *x, size_t side, const uint32_t *groups, size_t count)
+{
+	const struct space *sp = &x->space;
+	if (count == 1)
+		return add_group(x, side, groups[0]);
+	uint8_t *wanted = mem_zarray(sp->group_count, 1);
+	if (!wanted)
+		return false;
+	for (size_t i = 0; i < count; i++)
+		wanted[groups[i]] = 1;
+	add_marked(x, side, wanted);
+	mem_free(wanted);
+	return true;
+}
+
 enum neap_err quantiles_of_set(struct exec *x, const uint32_t *groups, size_t count,
 			       struct values *out)
 {
 	const struct space *sp = &x->space;
-	uint8_t *wanted = NULL;
-	if (sp->kind == SPACE_FRAMES) {
-		wanted = mem_zarray(sp->group_count, 1);
-		if (!wanted)
-			return exec_no_memory(x);
-		for (size_t i = 0; i < count; i++)
-			wanted[groups[i]] = 1;
-	}
 	for (size_t side = 0; side < x->pl->side_count; side++) {
-		if (wanted)
-			add_marked(x, side, wanted);
-		for (size_t i = 0; !wanted && i < count; i++) {
+		if (sp->kind == SPACE_FRAMES && !add_groups(x, side, groups, count))
+			return exec_no_memory(x);
+		for (size_t i = 0; sp->kind != SPACE_FRAMES && i < count; i++) {
 			uint32_t v = groups[i];
 			if (sp->kind == SPACE_INVERTED)
 				inverted_places(x, v, side, add_place);
@@ -452,7 +561,6 @@ enum neap_err quantiles_of_set(struct exec *x, const uint32_t *groups, size_t co
 		}
 		finish_lifetimes(x, side, &out->side[side]);
 	}
-	mem_free(wanted);
 	return NEAP_OK;
 }
 
