@@ -264,6 +264,9 @@ struct lifetimes {
 	/* By place in cell_order, so that the cells below a vnode lie side by side. */
 	uint32_t *ordered_rank;
 	double *ordered_blocks;
+	/* Of every chunk of cells in that order: blocks of each rank before it. */
+	double *before; /* [chunk * rank_count + rank] */
+	size_t chunk_cells;
 	/* FRAMES, made when first asked for: the cells below the outermost vnodes of each group
 	 * are ranges[i].first .. ranges[i].end - 1 for i from first_range[group] on. */
 	uint32_t *first_range;
@@ -281,6 +284,7 @@ static void lifetimes_free(struct lifetimes *l)
 	mem_free(l->blocks);
 	mem_free(l->ordered_rank);
 	mem_free(l->ordered_blocks);
+	mem_free(l->before);
 	mem_free(l->first_range);
 	mem_free(l->ranges);
 	mem_free(l);
@@ -351,6 +355,26 @@ static double blocks_of(const struct cells *c, size_t i)
 	return c->value[i].blocks > 0 ? (double)c->value[i].blocks : 0;
 }
 
+#define CHUNK_CELLS_LEAST 64u
+
+/* With chunks as long as there are ranks, this takes as much room as the cells. */
+static bool make_chunks(struct lifetimes *l, size_t count)
+{
+	size_t ranks = l->rank_count;
+	l->chunk_cells = ranks < CHUNK_CELLS_LEAST ? CHUNK_CELLS_LEAST : ranks;
+	size_t chunks = count / l->chunk_cells + 1;
+	double *before = l->before = mem_zarray(chunks, ranks * sizeof *before);
+	if (!before)
+		return false;
+	for (size_t k = 1; k < chunks; k++) {
+		double *row = before + k * ranks;
+		memcpy(row, row - ranks, ranks * sizeof *row);
+		for (size_t i = (k - 1) * l->chunk_cells; i < k * l->chunk_cells; i++)
+			row[l->ordered_rank[i]] += l->ordered_blocks[i];
+	}
+	return true;
+}
+
 static bool order_lifetimes(struct exec *x, size_t side)
 {
 	const struct cells *c = &x->cells[side][MEASURE_MAIN];
@@ -364,7 +388,7 @@ static bool order_lifetimes(struct exec *x, size_t side)
 		l->ordered_rank[i] = l->rank[order[i]];
 		l->ordered_blocks[i] = blocks_of(c, order[i]);
 	}
-	return true;
+	return make_chunks(l, c->count);
 }
 
 /* Peek has added cells since the total line was made. */
@@ -394,6 +418,25 @@ static void add_lifetimes(struct lifetimes *l, const uint32_t *ranks, const doub
 	l->high = high;
 }
 
+/* Of cells in order: whole chunks at once where there are many. */
+static void add_cells(struct lifetimes *l, size_t first, size_t end)
+{
+	size_t from = first / l->chunk_cells + 1, to = end / l->chunk_cells;
+	if (end - first < 4 * l->chunk_cells) {
+		add_lifetimes(l, l->ordered_rank + first, l->ordered_blocks + first, end - first);
+		return;
+	}
+	const double *upper = l->before + to * l->rank_count;
+	const double *lower = l->before + from * l->rank_count;
+	for (size_t i = 0; i < l->rank_count; i++)
+		l->blocks[i] += upper[i] - lower[i];
+	l->low = 0;
+	l->high = (uint32_t)l->rank_count - 1;
+	size_t middle = from * l->chunk_cells, last = to * l->chunk_cells;
+	add_lifetimes(l, l->ordered_rank + first, l->ordered_blocks + first, middle - first);
+	add_lifetimes(l, l->ordered_rank + last, l->ordered_blocks + last, end - last);
+}
+
 /* The smallest lifetime that at least part/100 of the blocks do not exceed. */
 static uint64_t quantile(const struct lifetimes *l, double all, double part)
 {
@@ -416,8 +459,11 @@ static void finish_lifetimes(const struct exec *x, size_t side, struct side_valu
 		return;
 	for (uint32_t i = l->low; i <= l->high; i++)
 		all += l->blocks[i];
-	out->p50_ns = quantile(l, all, 50);
-	out->p99_ns = quantile(l, all, 99);
+	out->has_quantiles = all > 0;
+	if (all > 0) {
+		out->p50_ns = quantile(l, all, 50);
+		out->p99_ns = quantile(l, all, 99);
+	}
 	memset(l->blocks + l->low, 0, (l->high - l->low + 1u) * sizeof *l->blocks);
 	l->low = UINT32_MAX;
 	l->high = 0;
@@ -441,8 +487,7 @@ enum neap_err quantiles_of_cells(struct exec *x, struct values *out)
 static void add_range(const struct exec *x, size_t side, uint32_t v, uint32_t end)
 {
 	struct lifetimes *l = x->lifetimes[side];
-	uint32_t first = x->cell_first[side][v], last = x->cell_first[side][end];
-	add_lifetimes(l, l->ordered_rank + first, l->ordered_blocks + first, last - first);
+	add_cells(l, x->cell_first[side][v], x->cell_first[side][end]);
 }
 
 static void add_place(const struct exec *x, size_t side, uint32_t place)
@@ -504,11 +549,8 @@ static bool add_group(struct exec *x, size_t side, uint32_t group)
 	struct lifetimes *l = x->lifetimes[side];
 	if (!l->ranges && !find_ranges(x, side))
 		return false;
-	for (uint32_t i = l->first_range[group]; i < l->first_range[group + 1]; i++) {
-		uint32_t at = l->ranges[i].first;
-		add_lifetimes(l, l->ordered_rank + at, l->ordered_blocks + at,
-			      l->ranges[i].end - at);
-	}
+	for (uint32_t i = l->first_range[group]; i < l->first_range[group + 1]; i++)
+		add_cells(l, l->ranges[i].first, l->ranges[i].end);
 	return true;
 }
 
