@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <locale.h>
+#include <malloc.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -119,8 +120,21 @@ static int explain(const char *name)
 	return cmd_help(c);
 }
 
+/*
+ * One heap, which keeps what it got: the heap of a thread grows by a system call for each
+ * page, and tables that double would each time be mapped, faulted in and unmapped anew.
+ */
+static void settle_heap(void)
+{
+	mallopt(M_ARENA_MAX, 1);
+	mallopt(M_MMAP_THRESHOLD, 32 << 20);
+	mallopt(M_TRIM_THRESHOLD, 512 << 20);
+	mallopt(M_TOP_PAD, 1 << 20);
+}
+
 int main(int argc, char **argv)
 {
+	settle_heap();
 	setlocale(LC_CTYPE, "");
 	const char *name = argc > 1 ? argv[1] : NULL;
 	if (!name) {

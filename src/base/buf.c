@@ -118,7 +118,7 @@ void buf_u64(struct buf *b, uint64_t v)
 	put_le(b, v, 8);
 }
 
-void buf_varint(struct buf *b, uint64_t v)
+void buf_varint_long(struct buf *b, uint64_t v)
 {
 	uint8_t *at = (uint8_t *)make_room(b, VARINT_MOST_BYTES);
 	if (!at)

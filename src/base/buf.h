@@ -35,7 +35,17 @@ static inline uint64_t zigzag(int64_t v)
 {
 	return ((uint64_t)v << 1) ^ (v < 0 ? UINT64_MAX : 0);
 }
-void buf_varint(struct buf *b, uint64_t v);
+void buf_varint_long(struct buf *b,
+		     uint64_t v); /* any value; buf_varint is faster for small ones */
+static inline void buf_varint(struct buf *b, uint64_t v)
+{
+	if (v >= 0x80 || b->cap_bytes < b->count_bytes + 2 || b->has_failed) {
+		buf_varint_long(b, v);
+		return;
+	}
+	b->data[b->count_bytes++] = (char)v;
+	b->data[b->count_bytes] = '\0';
+}
 void buf_svarint(struct buf *b, int64_t v);
 void buf_str(struct buf *b, const char *s, size_t bytes); /* varint length, then the bytes */
 

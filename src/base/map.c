@@ -15,41 +15,32 @@ static uint64_t mix(uint64_t h)
 }
 
 /* Slot of key, or the free slot where it belongs; cap > count guarantees one. */
-static size_t map_slot(const uint64_t *keys, const uint32_t *values, size_t cap, uint64_t key)
+static struct map_slot *map_slot(struct map_slot *slots, size_t cap, uint64_t key)
 {
 	size_t i = mix(key) & (cap - 1);
-	while (values[i] != MAP_ABSENT && keys[i] != key)
+	while (slots[i].value != MAP_ABSENT && slots[i].key != key)
 		i = (i + 1) & (cap - 1);
-	return i;
+	return &slots[i];
 }
 
 uint32_t map_find(const struct map *m, uint64_t key)
 {
-	return m->cap ? m->values[map_slot(m->keys, m->values, m->cap, key)] : MAP_ABSENT;
+	return m->cap ? map_slot(m->slots, m->cap, key)->value : MAP_ABSENT;
 }
 
 static bool map_grow(struct map *m)
 {
 	size_t cap = m->cap ? m->cap * 2 : FIRST_SLOTS;
-	uint64_t *keys = mem_array(cap, sizeof *keys);
-	uint32_t *values = mem_array(cap, sizeof *values);
-	if (!keys || !values) {
-		mem_free(keys);
-		mem_free(values);
+	struct map_slot *slots = mem_array(cap, sizeof *slots);
+	if (!slots)
 		return false;
-	}
-	memset(values, 0xff, cap * sizeof *values); /* MAP_ABSENT everywhere */
+	memset(slots, 0xff, cap * sizeof *slots); /* MAP_ABSENT everywhere */
 	for (size_t i = 0; i < m->cap; i++) {
-		if (m->values[i] == MAP_ABSENT)
-			continue;
-		size_t at = map_slot(keys, values, cap, m->keys[i]);
-		keys[at] = m->keys[i];
-		values[at] = m->values[i];
+		if (m->slots[i].value != MAP_ABSENT)
+			*map_slot(slots, cap, m->slots[i].key) = m->slots[i];
 	}
-	mem_free(m->keys);
-	mem_free(m->values);
-	m->keys = keys;
-	m->values = values;
+	mem_free(m->slots);
+	m->slots = slots;
 	m->cap = cap;
 	return true;
 }
@@ -58,24 +49,22 @@ bool map_put(struct map *m, uint64_t key, uint32_t value)
 {
 	if (m->count >= m->cap / 4 * 3 && map_find(m, key) == MAP_ABSENT && !map_grow(m))
 		return false;
-	size_t i = map_slot(m->keys, m->values, m->cap, key);
-	m->count += m->values[i] == MAP_ABSENT;
-	m->keys[i] = key;
-	m->values[i] = value;
+	struct map_slot *slot = map_slot(m->slots, m->cap, key);
+	m->count += slot->value == MAP_ABSENT;
+	*slot = (struct map_slot){key, value};
 	return true;
 }
 
 void map_clear(struct map *m)
 {
 	if (m->cap)
-		memset(m->values, 0xff, m->cap * sizeof *m->values);
+		memset(m->slots, 0xff, m->cap * sizeof *m->slots);
 	m->count = 0;
 }
 
 void map_release(struct map *m)
 {
-	mem_free(m->keys);
-	mem_free(m->values);
+	mem_free(m->slots);
 	*m = (struct map){0};
 }
 

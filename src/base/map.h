@@ -13,10 +13,13 @@
 
 #define MAP_ABSENT UINT32_MAX
 
+struct map_slot {
+	uint64_t key;
+	uint32_t value; /* MAP_ABSENT: free slot; so MAP_ABSENT cannot be stored */
+};
 /* Zero-initialised is empty. */
 struct map {
-	uint64_t *keys;
-	uint32_t *values; /* MAP_ABSENT: free slot; so MAP_ABSENT cannot be stored */
+	struct map_slot *slots;
 	size_t count, cap;
 };
 uint32_t map_find(const struct map *m, uint64_t key);      /* MAP_ABSENT if not there */

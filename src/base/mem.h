@@ -32,7 +32,11 @@ uint64_t mem_count(void);
  * Returns false if memory runs out; the array is then unchanged.
  * Use:  if (!vec_reserve((void **)&v->items, &v->cap, v->count + 1, sizeof v->items[0])) ...
  */
-bool vec_reserve(void **data, size_t *cap, size_t need, size_t elem_bytes);
+bool vec_grow(void **data, size_t *cap, size_t need, size_t elem_bytes);
+static inline bool vec_reserve(void **data, size_t *cap, size_t need, size_t elem_bytes)
+{
+	return need <= *cap || vec_grow(data, cap, need, elem_bytes);
+}
 
 /*
  * struct arena - memory freed all at once.  Zero-initialised is empty.
