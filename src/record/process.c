@@ -20,7 +20,8 @@
 #define IDLE_AFTER_NS    NS_PER_S
 #define FLUSH_NS         NS_PER_S
 #define REFRESH_NS       (100 * NS_PER_MS)
-#define COST_SHARE       72u /* a snapshot's processor time is at most 1/72 of its interval */
+#define COST_SHARE       72u /* a snapshot's processor time is at most 1/72 of its interval, */
+#define APART_SHARE      32u /* which is made no longer for that than 1/32 of the time so far */
 #define FIRST_DOUBLING   1000u
 #define FURTHER_DOUBLING 500u
 
@@ -330,11 +331,16 @@ static void flush(struct process *p, uint64_t now)
 	}
 }
 
-/* Time until the next snapshot: longer than asked if snapshots are so large that they would
- * take more of a processor than they may. */
-static uint64_t wait_ns(const struct process *p)
+/*
+ * Time until the next snapshot: longer than asked if snapshots are so large that they would
+ * take more of a processor than they may.  What is new has to be written however far apart
+ * they are, so that a program that is short and always at new places has its snapshots too.
+ */
+static uint64_t wait_ns(const struct process *p, uint64_t now)
 {
 	uint64_t least = p->cost_ns * COST_SHARE;
+	uint64_t most = (now - p->base_ns) / APART_SHARE;
+	least = least < most ? least : most;
 	return p->interval_ns > least ? p->interval_ns : least;
 }
 
@@ -344,7 +350,7 @@ static void snapshot_or_wait(struct process *p, uint64_t now)
 	uint64_t wait = p->interval_ns;
 	if (!steady_holds(p, now)) {
 		process_snapshot(p, now, false);
-		wait = wait_ns(p);
+		wait = wait_ns(p, now);
 	}
 	p->next_snapshot_ns += wait;
 	if (p->next_snapshot_ns <= now)
@@ -364,7 +370,8 @@ uint64_t process_tick(struct process *p, uint64_t now)
 			is_idle = true;
 	}
 	flush(p, now);
-	uint64_t wanted = wait_ns(p) / 2 > p->interval_ns ? wait_ns(p) / 2 : p->interval_ns;
+	uint64_t wanted =
+		wait_ns(p, now) / 2 > p->interval_ns ? wait_ns(p, now) / 2 : p->interval_ns;
 	uint64_t tick = wanted < TICK_MOST_NS ? wanted : TICK_MOST_NS;
 	if (p->is_broken || (is_idle && now - p->last_busy_ns > IDLE_AFTER_NS))
 		tick = TICK_MOST_NS;
