@@ -1,7 +1,7 @@
 /*
  * What groups hold.
  *
- * In a space of frames the cells are spread over the vnodes of the stacks.  P[v] is the sum of
+ * In a tree what is below flows up.  In a space of frames the cells are spread over the vnodes of the stacks.  P[v] is the sum of
  * the cells before v in preorder, so what lies at and below v is P[end[v]] - P[v].  A group's
  * total is the sum of that over its outermost vnodes; in preorder these are found by keeping for
  * each group the end of the last one:
@@ -81,18 +81,22 @@ static void add_totals(struct exec *x, size_t side, size_t m, uint32_t *covered)
 	}
 }
 
-static bool sum_nested(struct exec *x, size_t side, size_t m)
+/* What is below flows up, from the last vnode to the first. */
+static void sum_tree(struct exec *x, size_t side, size_t m)
 {
-	struct space *sp = &x->space;
+	const uint32_t *parent = x->space.tree->parent;
 	struct sums *s = &x->sums[side][m];
+	size_t count = x->space.group_count;
+	memcpy(s->total, s->self, count * sizeof *s->total);
+	for (size_t v = count; v-- > 1;)
+		sum_add(&s->total[parent[v]], &s->total[v]);
+}
+
+static bool sum_frames(struct exec *x, size_t side, size_t m)
+{
 	if (!make_prefix(x, side, m))
 		return false;
-	if (sp->kind == SPACE_TREE) {
-		for (uint32_t v = 0; v < sp->vnode_count[side]; v++)
-			s->total[v] = below(s, v, end_of(sp, side, v));
-		return true;
-	}
-	uint32_t *covered = mem_zarray(sp->group_count, sizeof *covered);
+	uint32_t *covered = mem_zarray(x->space.group_count, sizeof *covered);
 	if (!covered)
 		return false;
 	add_totals(x, side, m, covered);
@@ -112,9 +116,11 @@ static bool sum_side(struct exec *x, size_t side, size_t m)
 		if (x->self[side][m][i] != GROUP_NONE)
 			sum_add(&s->self[x->self[side][m][i]], &c->value[i]);
 	}
-	if (x->space.kind != SPACE_FLAT)
-		return sum_nested(x, side, m);
-	for (size_t i = 0; i < c->count; i++)
+	if (x->space.kind == SPACE_FRAMES)
+		return sum_frames(x, side, m);
+	if (x->space.kind == SPACE_TREE)
+		sum_tree(x, side, m);
+	for (size_t i = 0; x->space.kind == SPACE_FLAT && i < c->count; i++)
 		sum_add(&s->total[x->place[side][m][i]], &c->value[i]);
 	return true;
 }

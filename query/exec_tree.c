@@ -14,22 +14,71 @@
 
 #include <string.h>
 
-/* A tree that grows child by child; entry[] of its vnodes are groups of frames. */
+/*
+ * A tree that grows child by child; entry[] of its vnodes are groups of frames.  Most vnodes have
+ * few children, which are looked through; the children of the others are in a map.
+ */
 struct growing {
 	struct stacks *tree;
+	struct siblings {
+		uint32_t first, next; /* VNODE_NONE: none */
+		uint32_t count;       /* of children */
+	} * of;                       /* by vnode */
+	size_t cap;
 	struct map children; /* parent and group -> vnode */
 };
 
+#define LISTED_MOST 8u /* children; then they are in the map */
+
+static uint64_t child_key(uint32_t parent, uint32_t group)
+{
+	return (uint64_t)parent << 32 | group;
+}
+
+static uint32_t find_child(const struct growing *gr, uint32_t parent, uint32_t group)
+{
+	const struct siblings *of = gr->of;
+	if (of[parent].count > LISTED_MOST) {
+		uint32_t v = map_find(&gr->children, child_key(parent, group));
+		return v == MAP_ABSENT ? VNODE_NONE : v;
+	}
+	uint32_t v = of[parent].first;
+	while (v != VNODE_NONE && gr->tree->entry[v] != group)
+		v = of[v].next;
+	return v;
+}
+
+/* Into the map: the new child, or all of them if it is the first too many. */
+static bool map_children(struct growing *gr, uint32_t parent)
+{
+	const struct siblings *of = gr->of;
+	bool is_good = true;
+	if (of[parent].count <= LISTED_MOST)
+		return true;
+	uint32_t v = of[parent].first;
+	do {
+		is_good = map_put(&gr->children, child_key(parent, gr->tree->entry[v]), v);
+		v = of[v].next;
+	} while (is_good && v != VNODE_NONE && of[parent].count == LISTED_MOST + 1);
+	return is_good;
+}
+
+static uint32_t add_child(struct growing *gr, uint32_t parent, uint32_t group)
+{
+	uint32_t v = stacks_add(gr->tree, parent, group);
+	if (v == VNODE_NONE ||
+	    !vec_reserve((void **)&gr->of, &gr->cap, gr->tree->count, sizeof *gr->of))
+		return VNODE_NONE;
+	gr->of[v] = (struct siblings){.first = VNODE_NONE, .next = gr->of[parent].first};
+	gr->of[parent].first = v;
+	gr->of[parent].count++;
+	return map_children(gr, parent) ? v : VNODE_NONE;
+}
+
 static uint32_t child_of(struct growing *gr, uint32_t parent, uint32_t group)
 {
-	uint64_t key = (uint64_t)parent << 32 | group;
-	uint32_t v = map_find(&gr->children, key);
-	if (v != MAP_ABSENT)
-		return v;
-	v = stacks_add(gr->tree, parent, group);
-	if (v == VNODE_NONE || !map_put(&gr->children, key, v))
-		return VNODE_NONE;
-	return v;
+	uint32_t v = find_child(gr, parent, group);
+	return v != VNODE_NONE ? v : add_child(gr, parent, group);
 }
 
 uint8_t *mark_cells(const struct exec *x, size_t side, bool upwards)
@@ -68,15 +117,21 @@ static bool merge_side(struct exec *x, struct growing *gr, const struct frame_gr
 	return is_good;
 }
 
-static bool growing_init(struct growing *gr)
+/* Room for as many vnodes as there can be. */
+static bool growing_init(struct growing *gr, size_t vnode_count)
 {
-	*gr = (struct growing){.tree = stacks_new(0, 0, ENTRY_NONE)};
-	return gr->tree;
+	*gr = (struct growing){.tree = stacks_new(0, vnode_count, ENTRY_NONE)};
+	if (!gr->tree || !vec_reserve((void **)&gr->of, &gr->cap, gr->tree->cap, sizeof *gr->of))
+		return false;
+	for (uint32_t v = 0; v < gr->tree->count; v++)
+		gr->of[v] = (struct siblings){.first = VNODE_NONE, .next = VNODE_NONE};
+	return true;
 }
 
 static void growing_release(struct growing *gr)
 {
 	map_release(&gr->children);
+	mem_free(gr->of);
 	stacks_free(gr->tree);
 }
 
@@ -104,7 +159,7 @@ static bool build(struct exec *x, const struct frame_groups *fg, struct merged *
 	struct growing gr;
 	size_t counts[2] = {0, 0};
 	size_t sides = is_whole ? 1 : x->pl->side_count;
-	bool is_good = growing_init(&gr);
+	bool is_good = growing_init(&gr, is_whole ? x->stacks[0]->count : 0);
 	for (size_t side = 0; is_good && side < sides; side++) {
 		counts[side] = x->stacks[side]->count;
 		out->place[side] = mem_array(counts[side], sizeof *out->place[side]);

@@ -21,11 +21,15 @@
 struct transform {
 	const struct ast_stage *stage;
 	const struct graph_columns *columns;
+	size_t func_count;
 	const uint8_t *flags; /* by entry: does the step fit?  NULL for recursion */
 	const struct stacks *from;
 	struct stacks *to;
 	uint32_t *map;  /* by vnode of from */
 	uint8_t *state; /* zoom: inside; trim: cut; collapse: fits */
+	/* Recursion: by function, how many frames of it are on the way to the root of `from`. */
+	uint32_t *on_way;
+	uint32_t last; /* vnode that on_way is about */
 };
 
 static bool is_same_function(const struct transform *t, entry_id a, entry_id b)
@@ -34,12 +38,36 @@ static bool is_same_function(const struct transform *t, entry_id a, entry_id b)
 	return a == b || (func && func == t->columns->entry_func[b]);
 }
 
+/* Frames without a function are known by their entry. */
+static uint32_t *on_way(const struct transform *t, uint32_t v)
+{
+	entry_id entry = t->from->entry[v];
+	func_id func = t->columns->entry_func[entry];
+	return &t->on_way[func ? t->columns->entry_count + func : entry];
+}
+
+/* From the vnode before v in preorder to v. */
+static void go_on(struct transform *t, uint32_t v)
+{
+	for (; t->last != t->from->parent[v]; t->last = t->from->parent[t->last])
+		--*on_way(t, t->last);
+	++*on_way(t, v);
+	t->last = v;
+}
+
 /* The frame of the same function on the way from `at` to the root. */
 static uint32_t find_function(const struct transform *t, uint32_t at, entry_id entry)
 {
 	while (at != VNODE_ROOT && !is_same_function(t, t->to->entry[at], entry))
 		at = t->to->parent[at];
 	return at;
+}
+
+static uint32_t fold_recursion(struct transform *t, uint32_t v, uint32_t at, entry_id entry)
+{
+	go_on(t, v);
+	uint32_t same = *on_way(t, v) > 1 ? find_function(t, at, entry) : VNODE_ROOT;
+	return same != VNODE_ROOT ? same : stacks_add(t->to, at, entry);
 }
 
 static uint32_t move_vnode(struct transform *t, uint32_t v)
@@ -59,10 +87,8 @@ static uint32_t move_vnode(struct transform *t, uint32_t v)
 	default:
 		break;
 	}
-	if (t->stage->is_recursion) {
-		uint32_t same = find_function(t, at, entry);
-		return same != VNODE_ROOT ? same : stacks_add(t->to, at, entry);
-	}
+	if (t->stage->is_recursion)
+		return fold_recursion(t, v, at, entry);
 	t->state[v] = fits;
 	return fits && t->state[parent] ? at : stacks_add(t->to, at, entry);
 }
@@ -116,14 +142,16 @@ static struct stacks *apply(struct transform *t, size_t node_count)
 	entry_id no_stack = t->from->entry[VNODE_NO_STACK];
 	t->map = mem_array(t->from->count, sizeof *t->map);
 	t->state = mem_zarray(t->from->count, sizeof *t->state);
+	t->on_way = mem_zarray(t->columns->entry_count + t->func_count + 1, sizeof *t->on_way);
 	t->to = stacks_new(node_count, t->from->count, no_stack);
-	bool is_good = t->map && t->state && t->to && move_all(t);
+	bool is_good = t->map && t->state && t->on_way && t->to && move_all(t);
 	for (size_t n = 0; is_good && n < node_count; n++) {
 		t->to->inner[n] = new_place(t, t->from->inner[n]);
 		t->to->leaf[n] = new_leaf(t, t->from->leaf[n], t->to->inner[n]);
 	}
 	mem_free(t->map);
 	mem_free(t->state);
+	mem_free(t->on_way);
 	if (!is_good) {
 		stacks_free(t->to);
 		t->to = NULL;
@@ -138,8 +166,10 @@ enum neap_err stacks_transform(struct where *w, struct query_file *f, const stru
 	*out = f->stacks;
 	*owned_out = NULL;
 	for (size_t i = 0; i < stages->count; i++) {
-		struct transform t = {
-			.stage = stages->items[i], .columns = &f->columns, .from = *out};
+		struct transform t = {.stage = stages->items[i],
+				      .columns = &f->columns,
+				      .func_count = f->p->symbols.func_count,
+				      .from = *out};
 		if (!t.stage->is_recursion) {
 			t.flags = where_step(w, f, &t.stage->step);
 			if (!t.flags)
