@@ -42,7 +42,9 @@ void explain_cells(struct exec *x, const char *fmt, ...)
 	va_end(ap);
 	for (size_t side = 0; side < x->pl->side_count; side++)
 		count += x->cells[side][MEASURE_MAIN].count;
-	if (what.data)
+	if (what.has_failed)
+		x->pl->explain->has_failed = true;
+	else if (what.data)
 		line(x, what.data, count, "cohorts");
 	buf_release(&what);
 }
@@ -68,7 +70,9 @@ void explain_rows(struct exec *x, const struct row_list *rows, const struct ast_
 	else
 		for (size_t i = 0; i < x->pl->key_count; i++)
 			buf_printf(&what, "%s%s", i ? "," : "rows by ", x->pl->keys[i].word);
-	if (what.data)
+	if (what.has_failed)
+		x->pl->explain->has_failed = true;
+	else if (what.data)
 		line(x, what.data, rows->count, "rows");
 	buf_release(&what);
 }

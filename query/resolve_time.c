@@ -40,7 +40,9 @@ static enum neap_err unknown_mark(struct plan *pl, const struct query_file *f,
 		words[i] = p->marks[i].name;
 		buf_printf(&names, "%s@%s", i ? ", " : "", p->marks[i].name);
 	}
-	if (p->mark_count && words && names.data) {
+	if (p->mark_count && (!words || names.has_failed)) {
+		code = query_no_memory(pl->error);
+	} else if (p->mark_count && names.data) {
 		const char *near = query_near(t->mark.s, t->mark.bytes, words, p->mark_count);
 		query_fail_expected(pl->error, "%s", names.data);
 		if (near)
