@@ -156,6 +156,7 @@ static const char *stack_text(struct out *x, const struct result_row *row)
 			buf_putc(&x->scratch, ';');
 		put_frame(x, row->frames[i]);
 	}
+	x->has_failed = x->has_failed || x->scratch.has_failed;
 	return x->scratch.count_bytes ? x->scratch.data : "";
 }
 
@@ -185,6 +186,7 @@ static const char *shown_stack(struct out *x, const struct result_row *row, size
 		if (b->count_bytes > 16 * width_cols)
 			break;
 	}
+	x->has_failed = x->has_failed || b->has_failed;
 	return name_text(&x->names, b->count_bytes ? b->data : "", width_cols);
 }
 
