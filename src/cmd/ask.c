@@ -172,7 +172,8 @@ static int judge(const struct asking *a, const struct query_result *r)
 	return CMD_OK;
 }
 
-static int run_statement(struct asking *a, size_t i)
+/* A failed assertion is an answer: what follows still runs.  After an error it does not. */
+static int run_statement(struct asking *a, size_t i, bool *is_answered)
 {
 	struct query_result *r = NULL;
 	struct query_error error = {0};
@@ -182,6 +183,7 @@ static int run_statement(struct asking *a, size_t i)
 		say("note: ", r->notes[k]);
 	int status = write_result(a, r);
 	if (!status) {
+		*is_answered = true;
 		fflush(stdout);
 		status = judge(a, r);
 	}
@@ -241,7 +243,7 @@ static void print_steps(const char *text)
 	}
 }
 
-static int explain_statement(struct asking *a, size_t i)
+static int explain_statement(struct asking *a, size_t i, bool *is_answered)
 {
 	struct buf out = {0};
 	struct query_error error = {0};
@@ -250,6 +252,7 @@ static int explain_statement(struct asking *a, size_t i)
 		status = fail_query(a, &error);
 	else if (out.count_bytes)
 		print_steps(out.data);
+	*is_answered = !status;
 	buf_release(&out);
 	return status;
 }
@@ -260,8 +263,10 @@ static int run_statements(struct asking *a)
 	for (size_t i = 0; i < a->script->statement_count; i++) {
 		if (a->script->statements[i].is_let)
 			continue;
-		int status = a->ask->is_explaining ? explain_statement(a, i) : run_statement(a, i);
-		if (status == CMD_USAGE || status == ASK_UNREADABLE)
+		bool is_answered = false;
+		int status = a->ask->is_explaining ? explain_statement(a, i, &is_answered)
+						   : run_statement(a, i, &is_answered);
+		if (!is_answered)
 			return status;
 		if (status && worst != ASK_ASSERTION_FAILED)
 			worst = status;

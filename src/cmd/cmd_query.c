@@ -123,12 +123,15 @@ static bool is_word_of_query(const char *arg)
 	       vocab_find(&vocab_stages, arg, bytes) || vocab_find(&vocab_views, arg, bytes);
 }
 
-/* An existing file with a name that no query is. */
+/* An existing file with a name that no query is; also one that cannot be looked at. */
 static bool is_file(const char *arg)
 {
 	struct stat st;
-	return !strpbrk(arg, "| \t\n") && !is_word_of_query(arg) && !stat(arg, &st) &&
-	       !S_ISDIR(st.st_mode);
+	if (!strcmp(arg, "-") || strpbrk(arg, "| \t\n") || is_word_of_query(arg))
+		return false;
+	if (!stat(arg, &st))
+		return !S_ISDIR(st.st_mode);
+	return errno == EIO || errno == EACCES || errno == ESTALE || errno == EOVERFLOW;
 }
 
 static int check_arguments(int count, char **args)
