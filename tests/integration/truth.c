@@ -30,6 +30,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/buf.h"
 #include "src/base/mem.h"
 #include "tests/integration/truth_sum.h"
 
@@ -88,7 +89,7 @@ static void check_line(struct checks *s, const char *line, bool is_inclusive)
 	char *copy = mem_strdup(line), *save = NULL;
 	struct truth_sum sum = {0};
 	bool is_ok = true, has_func = false;
-	char diff[512] = "", title[512];
+	struct buf diff = {0}, title = {0};
 	for (char *w = strtok_r(copy, " \t\r\n", &save); w; w = strtok_r(NULL, " \t\r\n", &save)) {
 		char *value = strchr(w, '=');
 		if (!value)
@@ -98,24 +99,26 @@ static void check_line(struct checks *s, const char *line, bool is_inclusive)
 		if (!strcmp(w, "func")) {
 			sum = find_sum(&s->truth, value, is_inclusive);
 			has_func = true;
-			snprintf(title, sizeof title, "%s%s", value,
-				 is_inclusive ? " (inclusive)" : "");
+			buf_clear(&title);
+			buf_printf(&title, "%s%s", value, is_inclusive ? " (inclusive)" : "");
 		} else if (!strcmp(w, "conv") || !strcmp(w, "note") || !strcmp(value, "any")) {
 			continue;
 		} else if (!has_func || !sum_value(&sum, w, &got)) {
 			usage("unknown key in a TRUTH line", w);
 		} else if (got != strtoull(value, NULL, 10)) {
-			size_t used = strlen(diff);
-			snprintf(diff + used, sizeof diff - used,
-				 " %s expected %s got %" PRIu64 ";", w, value, got);
+			buf_printf(&diff, " %s expected %s got %" PRIu64 ";", w, value, got);
 			is_ok = false;
 		}
 	}
 	if (!has_func)
 		usage("TRUTH line without func=", line);
-	snprintf(title + strlen(title), sizeof title - strlen(title), "%s%s", *diff ? ":" : "",
-		 diff);
-	result(s, is_ok, title);
+	if (!is_ok)
+		buf_printf(&title, ":%s", diff.data);
+	if (diff.has_failed || title.has_failed)
+		usage("out of memory at", line);
+	result(s, is_ok, title.data);
+	buf_release(&diff);
+	buf_release(&title);
 	mem_free(copy);
 }
 
