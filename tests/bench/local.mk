@@ -16,5 +16,5 @@ tests/bench/nop.so: $(top_srcdir)/tests/bench/nop.c
 	$(AM_V_CC)$(MKDIR_P) tests/bench && $(CC) -g -O2 -fPIC -shared -fno-builtin \
 		-o $@ $(top_srcdir)/tests/bench/nop.c -ldl
 
-bench: all $(bench_programs) tests/bench/nop.so
+bench: all-am $(bench_programs) tests/bench/nop.so
 	@$(AM_TESTS_ENVIRONMENT) $(BASH_PROG) $(top_srcdir)/tests/bench/run.sh
