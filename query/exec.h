@@ -235,6 +235,10 @@ enum neap_err gather_row(struct exec *x, struct gathered *to, const struct resul
 enum neap_err gather_sum(struct exec *x, struct gathered *to);
 enum neap_err gather_table(struct exec *x, struct gathered *to);
 enum neap_err gather_tree(struct exec *x, struct gathered *to);
+/* tree_is_plain - has a tree no stage on rows, and the usual order? */
+bool tree_is_plain(const struct exec *x);
+/* gather_plain_tree - such a tree, faster (exec_plain.c). */
+enum neap_err gather_plain_tree(struct exec *x, struct gathered *to, uint32_t depth_most);
 enum neap_err gather_timeline(struct exec *x, struct gathered *to);
 enum neap_err gather_other(struct exec *x, struct gathered *to, const struct row_list *rows,
 			   uint32_t depth, uint32_t parent);

@@ -285,6 +285,8 @@ enum neap_err gather_tree(struct exec *x, struct gathered *to)
 	if (view && view->view == VIEW_TREE && view->has_quantity &&
 	    view->quantity.value < UINT32_MAX)
 		w.depth_most = view->quantity.value < 1 ? 1 : (uint32_t)view->quantity.value;
+	if (tree_is_plain(x))
+		return gather_plain_tree(x, to, w.depth_most);
 	enum neap_err code = open_vnode(x, &w, VNODE_ROOT, 0, UINT32_MAX);
 	while (!code && w.count)
 		code = show_next(x, to, &w);

@@ -13,6 +13,7 @@ query_libquery_la_SOURCES = \
 	query/exec_invert.c \
 	query/exec_names.c \
 	query/exec_path.c \
+	query/exec_plain.c \
 	query/exec_result.c \
 	query/exec_rows.c \
 	query/exec_space.c \

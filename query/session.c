@@ -30,6 +30,7 @@ void granule_free(struct granule *gr)
 	mem_free(gr->group);
 	mem_free(gr->first);
 	mem_free(gr->place);
+	mem_free(gr->rank);
 	stacks_free(gr->tree);
 	mem_free(gr);
 }
