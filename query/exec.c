@@ -155,11 +155,6 @@ static bool is_tree_view(enum ast_view view)
 	       view == VIEW_FLAME || view == VIEW_PEEK;
 }
 
-struct stack_cut { /* the row `(other: N rows)` of the stacks that were cut */
-	struct values values;
-	size_t count;
-};
-
 /* Only cells on the stacks that are left. */
 static enum neap_err keep_stacks(struct exec *x, const struct row_list *rows)
 {
@@ -221,7 +216,7 @@ static enum neap_err cut_stacks(struct exec *x, struct stack_cut *cut)
 	return code;
 }
 
-static enum neap_err gather_cut(struct exec *x, struct gathered *to, const struct stack_cut *cut)
+enum neap_err gather_cut(struct exec *x, struct gathered *to, const struct stack_cut *cut)
 {
 	struct result_row row = {
 		.kind = ROW_OTHER, .parent = UINT32_MAX, .count = (uint32_t)cut->count};
@@ -230,15 +225,24 @@ static enum neap_err gather_cut(struct exec *x, struct gathered *to, const struc
 
 /* ---- results ---------------------------------------------------------------------------------- */
 
+/* Names are checked before anything is counted: they may be errors. */
+enum neap_err exec_begin(struct exec *x, struct stack_cut *cut)
+{
+	const struct plan *pl = x->pl;
+	*cut = (struct stack_cut){.count = 0};
+	enum neap_err code = where_check_names(&x->w);
+	if (!code)
+		code = load_cells(x);
+	if (!code && pl->is_by_stack && is_tree_view(pl->view) && pl->row_stages.count)
+		code = cut_stacks(x, cut);
+	return code ? code : build_space(x);
+}
+
 static enum neap_err gather(struct exec *x, struct gathered *to)
 {
-	struct stack_cut cut = {.count = 0};
+	struct stack_cut cut;
 	const struct plan *pl = x->pl;
-	enum neap_err code = NEAP_OK;
-	if (pl->is_by_stack && is_tree_view(pl->view) && pl->row_stages.count)
-		code = cut_stacks(x, &cut);
-	if (!code)
-		code = build_space(x);
+	enum neap_err code = exec_begin(x, &cut);
 	if (code)
 		return code;
 	x->explains_rows = !is_tree_view(pl->view);
@@ -356,7 +360,14 @@ static enum neap_err check_assertions(struct exec *x)
 	return is_good ? NEAP_OK : exec_no_memory(x);
 }
 
-/* Takes over the rows. */
+enum neap_err exec_make_result(struct exec *x)
+{
+	if (!make_columns(x) || !make_notes(x) || !make_head(x))
+		return exec_no_memory(x);
+	return check_assertions(x);
+}
+
+/* The result takes over the rows. */
 static enum neap_err make_result(struct exec *x, struct gathered *rows)
 {
 	struct query_result *r = x->out;
@@ -364,20 +375,13 @@ static enum neap_err make_result(struct exec *x, struct gathered *rows)
 	r->cells = rows->cells;
 	r->row_count = rows->row_count;
 	*rows = (struct gathered){.row_count = 0};
-	if (!make_columns(x) || !make_notes(x) || !make_head(x))
-		return exec_no_memory(x);
-	return check_assertions(x);
+	return exec_make_result(x);
 }
 
-/* Names are checked before anything is counted: they may be errors. */
 static enum neap_err run(struct exec *x)
 {
 	struct gathered rows = {.row_count = 0};
-	enum neap_err code = where_check_names(&x->w);
-	if (!code)
-		code = load_cells(x);
-	if (!code)
-		code = gather(x, &rows);
+	enum neap_err code = gather(x, &rows);
 	if (!code)
 		code = make_result(x, &rows);
 	if (!code && x->has_no_memory)

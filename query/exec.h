@@ -141,6 +141,11 @@ struct exec {
 
 enum neap_err exec_no_memory(struct exec *x);
 void exec_release(struct exec *x);
+struct stack_cut;
+/* exec_begin - everything up to the sums. */
+enum neap_err exec_begin(struct exec *x, struct stack_cut *cut);
+/* exec_make_result - all of x->out but its rows. */
+enum neap_err exec_make_result(struct exec *x);
 
 /* frame_groups_build - groups of entries by the frame keys among `keys` of the plan. */
 enum neap_err frame_groups_build(struct exec *x, const struct plan_key *keys, size_t key_count,
@@ -166,6 +171,10 @@ enum neap_err space_build_inverted(struct exec *x);
 void inverted_free(struct inverted *inv); /* NULL is fine */
 /* inverted_open - the rows below one that have anything. */
 enum neap_err inverted_open(struct exec *x, uint32_t v, struct row_list *out);
+/* inverted_has_more - is there anything below a row that was not opened? */
+bool inverted_has_more(const struct exec *x, uint32_t v);
+/* inverted_mark - write a mark at each place in the stacks of side 0 whose cells are in a row. */
+void inverted_mark(const struct exec *x, uint32_t v, uint32_t mark, uint32_t *by_place);
 /* inverted_places - call add for each place in the stacks whose cells are in a row. */
 void inverted_places(const struct exec *x, uint32_t v, size_t side,
 		     void (*add)(const struct exec *x, size_t side, uint32_t place));
@@ -232,6 +241,12 @@ struct gathered {
 /* gather_row - a row with the columns of the plan; group NULL: no keys. */
 enum neap_err gather_row(struct exec *x, struct gathered *to, const struct result_row *row,
 			 uint32_t group, const struct values *v);
+struct stack_cut { /* the row `(other: N rows)` of the stacks that stages on rows cut */
+	struct values values;
+	size_t count;
+};
+/* gather_cut - that row, if there is one. */
+enum neap_err gather_cut(struct exec *x, struct gathered *to, const struct stack_cut *cut);
 enum neap_err gather_sum(struct exec *x, struct gathered *to);
 enum neap_err gather_table(struct exec *x, struct gathered *to);
 enum neap_err gather_tree(struct exec *x, struct gathered *to);
@@ -240,6 +255,9 @@ bool tree_is_plain(const struct exec *x);
 /* gather_plain_tree - such a tree, faster (exec_plain.c). */
 enum neap_err gather_plain_tree(struct exec *x, struct gathered *to, uint32_t depth_most);
 enum neap_err gather_timeline(struct exec *x, struct gathered *to);
+/* tree_open - what is below a row of a tree, after the stages that act on rows.  From the leaf up
+ * only once for each row. */
+enum neap_err tree_open(struct exec *x, uint32_t v, struct row_list *out);
 enum neap_err gather_other(struct exec *x, struct gathered *to, const struct row_list *rows,
 			   uint32_t depth, uint32_t parent);
 

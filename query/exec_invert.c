@@ -229,6 +229,28 @@ enum neap_err inverted_open(struct exec *x, uint32_t v, struct row_list *out)
 	return NEAP_OK;
 }
 
+bool inverted_has_more(const struct exec *x, uint32_t v)
+{
+	const struct inverted *inv = x->inverted;
+	const struct run *run = &inv->runs[v];
+	for (uint32_t i = run->first; i < run->first + run->count; i++) {
+		const struct item *item = &inv->items[i];
+		if (x->stacks[item->side]->parent[item->at] != VNODE_ROOT)
+			return true;
+	}
+	return false;
+}
+
+void inverted_mark(const struct exec *x, uint32_t v, uint32_t mark, uint32_t *by_place)
+{
+	const struct inverted *inv = x->inverted;
+	const struct run *run = &inv->runs[v];
+	for (uint32_t i = run->first; i < run->first + run->count; i++) {
+		if (!inv->items[i].side)
+			by_place[inv->items[i].begin] = mark;
+	}
+}
+
 void inverted_places(const struct exec *x, uint32_t v, size_t side,
 		     void (*add)(const struct exec *x, size_t side, uint32_t place))
 {

@@ -234,6 +234,17 @@ static bool find_children(const struct exec *x, uint32_t v, struct row_list *out
 	return true;
 }
 
+enum neap_err tree_open(struct exec *x, uint32_t v, struct row_list *out)
+{
+	enum neap_err code = NEAP_OK;
+	*out = (struct row_list){.count = 0};
+	if (x->space.kind == SPACE_INVERTED)
+		code = inverted_open(x, v, out);
+	else if (!find_children(x, v, out))
+		code = exec_no_memory(x);
+	return code ? code : rows_apply(x, out);
+}
+
 /* Children go on the stack last first, so that they come off in order. */
 static enum neap_err open_vnode(struct exec *x, struct walk *w, uint32_t v, uint32_t depth,
 				uint32_t parent)
@@ -242,13 +253,7 @@ static enum neap_err open_vnode(struct exec *x, struct walk *w, uint32_t v, uint
 	bool is_good = true;
 	if (depth >= w->depth_most)
 		return NEAP_OK;
-	enum neap_err code = NEAP_OK;
-	if (x->space.kind == SPACE_INVERTED)
-		code = inverted_open(x, v, &rows);
-	else if (!find_children(x, v, &rows))
-		code = exec_no_memory(x);
-	if (!code)
-		code = rows_apply(x, &rows);
+	enum neap_err code = tree_open(x, v, &rows);
 	if (!code && rows.other_count) {
 		struct pending other = {.depth = depth, .parent = parent};
 		other.cut.others = rows.others;

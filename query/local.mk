@@ -30,6 +30,10 @@ query_libquery_la_SOURCES = \
 	query/names.c \
 	query/names.h \
 	query/near.c \
+	query/opened.c \
+	query/opened.h \
+	query/opened_priv.h \
+	query/opened_series.c \
 	query/parse.c \
 	query/parse.h \
 	query/parse_core.c \

@@ -1,0 +1,398 @@
+/* Inputs to actions, actions to edits, the screen as a whole. */
+#include "config.h"
+
+#include "tui/browser.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "src/base/mem.h"
+
+/* ---- new and free ---------------------------------------------------------------------- */
+
+enum neap_err browser_new(const struct browser_options *o, struct browser **out, struct err *e)
+{
+	struct browser *b = mem_zalloc(sizeof *b);
+	*out = NULL;
+	if (!b)
+		return err_nomem(e, "the browser");
+	b->grid.glyphs = o->glyphs;
+	b->grid.is_plain = o->is_plain;
+	b->names.is_utf8 = o->glyphs != GLYPHS_ASCII;
+	enum neap_err code = model_open(&b->model, o->paths, o->path_count, o->query, e);
+	if (code) {
+		browser_free(b);
+		return code;
+	}
+	b->names.cwd = b->model.profile->run.cwd;
+	*out = b;
+	return NEAP_OK;
+}
+
+void browser_free(struct browser *b)
+{
+	if (!b)
+		return;
+	for (size_t i = 0; i < SCREEN_COUNT; i++) {
+		const struct view *v = view_of((enum screen)i);
+		if (b->selves[i] && v->release)
+			v->release(b->selves[i]);
+		mem_free(b->selves[i]);
+	}
+	model_release(&b->model);
+	grid_release(&b->grid);
+	shortener_release(&b->names);
+	buf_release(&b->clipboard);
+	mem_free(b);
+}
+
+/* ---- for views ---------------------------------------------------------------------------- */
+
+void browser_say(struct browser *b, enum role role, const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	vsnprintf(b->message, sizeof b->message, fmt, ap);
+	va_end(ap);
+	b->message_role = role;
+}
+
+void browser_tell(struct browser *b, enum neap_err code, const struct query_error *error)
+{
+	if (!code)
+		return;
+	browser_say(b, ROLE_ERROR, "%s%s%s", error->text, error->help[0] ? ": " : "", error->help);
+}
+
+static const struct result_cell *total_of(const struct query_result *r, const char *word)
+{
+	for (size_t i = 0; i < r->column_count; i++) {
+		if (!strcmp(r->columns[i].word, word) && !r->totals[i].is_unknown)
+			return &r->totals[i];
+	}
+	return NULL;
+}
+
+void browser_summarise(struct browser *b, const struct query_result *r)
+{
+	struct summary *s = &b->summary;
+	const struct result_cell *bytes = total_of(r, r->is_signed ? "delta" : "total");
+	const struct result_cell *count = total_of(r, "count"), *share = total_of(r, "share");
+	if (!bytes)
+		bytes = total_of(r, "total");
+	*s = (struct summary){.is_known = true, .is_signed = r->is_signed};
+	snprintf(s->population, sizeof s->population, "%s", r->population);
+	s->bytes = bytes ? bytes->value : 0;
+	s->blocks = count ? count->value : 0;
+	s->base_bytes = s->bytes;
+	if (share && share->number != 0)
+		s->base_bytes = (int64_t)((double)s->bytes / share->number + 0.5);
+}
+
+void *browser_self(const struct browser *b)
+{
+	return b->selves[model_state(&b->model)->screen];
+}
+
+static const struct view *view_now(const struct browser *b)
+{
+	return view_of(model_state(&b->model)->screen);
+}
+
+/* ---- loading --------------------------------------------------------------------------------- */
+
+static bool load(struct browser *b)
+{
+	enum screen s = model_state(&b->model)->screen;
+	const struct view *v = view_of(s);
+	if (!b->selves[s])
+		b->selves[s] = mem_zalloc(v->self_bytes);
+	if (!b->selves[s])
+		return false;
+	if (b->loaded[s] == b->model.generation)
+		return true;
+	b->loaded[s] = b->model.generation;
+	b->failure = (struct query_error){.code = NEAP_OK};
+	b->summary.is_known = false;
+	v->load(b->selves[s], b, &b->failure);
+	/* Results are shared among the views: the others load anew when they are shown. */
+	for (size_t i = 0; i < SCREEN_COUNT; i++) {
+		if (i != s)
+			b->loaded[i] = 0;
+	}
+	return true;
+}
+
+/* ---- drawing ------------------------------------------------------------------------------------ */
+
+#define STRIP_ROWS        3u
+#define STRIP_SCREEN_ROWS 16u
+#define CHIPS_SCREEN_ROWS 6u
+
+static unsigned draw_head(struct browser *b, const struct area *all)
+{
+	unsigned row = 0;
+	struct area a;
+	if (all->rows >= 4) {
+		a = area_cut(all, row++, 0, 1, all->cols);
+		chrome_title(b, &a);
+	}
+	if (all->rows >= CHIPS_SCREEN_ROWS) {
+		a = area_cut(all, row++, 0, 1, all->cols);
+		chrome_chips(b, &a);
+	}
+	if (all->rows >= STRIP_SCREEN_ROWS && model_state(&b->model)->screen != SCREEN_TIME) {
+		a = area_cut(all, row, 0, STRIP_ROWS, all->cols);
+		strip_draw(b, &a);
+		row += STRIP_ROWS;
+	}
+	return row;
+}
+
+bool browser_draw(struct browser *b, unsigned rows, unsigned cols)
+{
+	if (!grid_resize(&b->grid, rows, cols) || !load(b))
+		return false;
+	const struct area all = grid_area(&b->grid);
+	unsigned head = draw_head(b, &all);
+	unsigned foot = rows >= 3 ? 1 : 0;
+	b->view_area = area_cut(&all, head, 0, rows > head + foot ? rows - head - foot : 0, cols);
+	if (b->failure.code)
+		chrome_failure(b, &b->view_area);
+	else
+		view_now(b)->draw(browser_self(b), b, &b->view_area);
+	if (foot) {
+		const struct area a = area_cut(&all, rows - 1, 0, 1, cols);
+		chrome_footer(b, &a);
+	}
+	return true;
+}
+
+/* ---- actions of all views -------------------------------------------------------------------------- */
+
+static bool frame_now(const struct browser *b, struct graph_frame *out)
+{
+	const struct view *v = view_now(b);
+	return v->frame && browser_self(b) && !b->failure.code && v->frame(browser_self(b), b, out);
+}
+
+static void add_stage(struct browser *b, enum ast_stage_kind kind, struct buf *text)
+{
+	struct query_error error = {.code = NEAP_OK};
+	if (!text->has_failed)
+		browser_tell(b, model_add_stage(&b->model, kind, text->data, &error), &error);
+	buf_release(text);
+}
+
+static void zoom(struct browser *b)
+{
+	struct graph_frame f;
+	struct buf text = {0};
+	if (!frame_now(b, &f)) {
+		browser_say(b, ROLE_DIM, "this row is no function");
+		return;
+	}
+	buf_puts(&text, "zoom ");
+	query_step(&text, &f);
+	add_stage(b, STAGE_ZOOM, &text);
+}
+
+static void only_module(struct browser *b)
+{
+	struct graph_frame f;
+	struct buf text = {0};
+	if (!frame_now(b, &f) || !f.module_path) {
+		browser_say(b, ROLE_DIM, "the module of this row is not known");
+		return;
+	}
+	buf_puts(&text, "where module=");
+	query_quote(&text, f.module_path);
+	add_stage(b, STAGE_WHERE, &text);
+}
+
+/* live -> peak -> leaked -> allocated -> temporary -> growth -> live */
+static void next_population(struct browser *b)
+{
+	static const enum graph_pop order[] = {POP_PEAK,      POP_LIVE,      POP_LEAKED,
+					       POP_ALLOCATED, POP_TEMPORARY, POP_GROWTH};
+	struct query_error error = {.code = NEAP_OK};
+	struct buf head = {0};
+	size_t count = sizeof order / sizeof order[0], at = 0;
+	enum graph_pop now = query_population(model_state(&b->model)->head);
+	while (at < count && order[at] != now)
+		at++;
+	buf_printf(&head, "%s%s", b->model.path_count > 1 ? "diff " : "",
+		   graph_pop_name(order[(at + 1) % count]));
+	if (!head.has_failed)
+		browser_tell(b, model_set_head(&b->model, head.data, &error), &error);
+	buf_release(&head);
+}
+
+static void toggle_limit(struct browser *b)
+{
+	struct query_error error = {.code = NEAP_OK};
+	bool has_min = state_chip(model_state(&b->model), STAGE_MIN);
+	browser_tell(b, model_set_stage(&b->model, STAGE_MIN, has_min ? NULL : "min 1%", &error),
+		     &error);
+}
+
+static void toggle_base(struct browser *b)
+{
+	struct query_error error = {.code = NEAP_OK};
+	const char *now = state_chip(model_state(&b->model), STAGE_PERCENT);
+	browser_tell(b,
+		     model_set_stage(&b->model, STAGE_PERCENT, now ? NULL : "percent all", &error),
+		     &error);
+}
+
+static void show_screen(struct browser *b, enum screen s)
+{
+	struct query_error error = {.code = NEAP_OK};
+	if (view_of(s))
+		browser_tell(b, model_set_screen(&b->model, s, &error), &error);
+}
+
+static void find_again(struct browser *b, bool is_back)
+{
+	const struct view *v = view_now(b);
+	if (!b->find[0])
+		browser_say(b, ROLE_DIM, "nothing to find yet: / asks for a name");
+	else if (!v->find || !v->find(browser_self(b), b, b->find, is_back, false))
+		browser_say(b, ROLE_WARNING, "'%s' is in no row here", b->find);
+}
+
+static void copy(struct browser *b, bool is_command)
+{
+	const struct view *v = view_now(b);
+	buf_clear(&b->clipboard);
+	if (is_command)
+		model_command(&b->model, &b->clipboard);
+	else if (v->row_text)
+		v->row_text(browser_self(b), b, &b->clipboard);
+	if (b->clipboard.count_bytes && !b->clipboard.has_failed)
+		browser_say(b, ROLE_DIM, "copied: %.400s", b->clipboard.data);
+}
+
+/* The innermost thing first; never the last one. */
+static void back(struct browser *b)
+{
+	if (b->has_range_start)
+		b->has_range_start = false;
+	else if (b->is_strip_focused)
+		b->is_strip_focused = false;
+	else if (b->find[0])
+		b->find[0] = '\0';
+	else if (!model_pop_chip(&b->model))
+		browser_say(b, ROLE_DIM, "nothing to undo here; q goes back, U undoes");
+}
+
+static void quit(struct browser *b)
+{
+	if (!model_go_screen(&b->model, true))
+		b->wants_quit = true;
+}
+
+static void act_anywhere(struct browser *b, enum action action)
+{
+	switch (action) {
+	case ACTION_ZOOM:
+		zoom(b);
+		break;
+	case ACTION_ONLY_MODULE:
+		only_module(b);
+		break;
+	case ACTION_POPULATION:
+		next_population(b);
+		break;
+	case ACTION_LIMIT:
+		toggle_limit(b);
+		break;
+	case ACTION_BASE:
+		toggle_base(b);
+		break;
+	case ACTION_FIND_NEXT:
+	case ACTION_FIND_PREVIOUS:
+		find_again(b, action == ACTION_FIND_PREVIOUS);
+		break;
+	case ACTION_COPY_ROW:
+	case ACTION_COPY_COMMAND:
+		copy(b, action == ACTION_COPY_COMMAND);
+		break;
+	case ACTION_NEXT_PANE:
+	case ACTION_PREVIOUS_PANE:
+		b->is_strip_focused = !b->is_strip_focused;
+		break;
+	case ACTION_UNDO:
+		if (!model_undo(&b->model))
+			browser_say(b, ROLE_DIM, "nothing to undo");
+		break;
+	case ACTION_REDO:
+		if (!model_redo(&b->model))
+			browser_say(b, ROLE_DIM, "nothing to do again");
+		break;
+	case ACTION_HISTORY_BACK:
+	case ACTION_HISTORY_FORTH:
+		model_go_screen(&b->model, action == ACTION_HISTORY_BACK);
+		break;
+	case ACTION_BACK:
+		back(b);
+		break;
+	case ACTION_REDRAW:
+		b->wants_redraw = true;
+		break;
+	case ACTION_QUIT:
+		quit(b);
+		break;
+	default:
+		break;
+	}
+}
+
+static void act(struct browser *b, enum action action)
+{
+	const struct view *v = view_now(b);
+	if (action >= ACTION_VIEW_TREE && action <= ACTION_VIEW_RUN) {
+		show_screen(b, (enum screen)(action - ACTION_VIEW_TREE));
+		return;
+	}
+	if (strip_act(b, action))
+		return;
+	if (!b->failure.code && browser_self(b) && v->act(browser_self(b), b, action))
+		return;
+	act_anywhere(b, action);
+}
+
+/* ---- inputs ------------------------------------------------------------------------------------------ */
+
+static void mouse(struct browser *b, const struct mouse *m)
+{
+	const struct area *a = &b->view_area;
+	const struct view *v = view_now(b);
+	if (m->row < a->row || m->row >= a->row + a->rows || m->col < a->col ||
+	    m->col >= a->col + a->cols || !v->mouse || b->failure.code)
+		return;
+	struct mouse inside = *m;
+	inside.row -= a->row;
+	inside.col -= a->col;
+	v->mouse(browser_self(b), b, &inside);
+}
+
+void browser_input(struct browser *b, const struct input *in)
+{
+	b->message[0] = '\0';
+	if (!load(b))
+		return;
+	if (in->key == SPECIAL_MOUSE) {
+		mouse(b, &in->mouse);
+		return;
+	}
+	enum action action = keymap_action(in->key);
+	if (action != ACTION_NONE) {
+		act(b, action);
+	} else if (in->key != SPECIAL_RESIZE) {
+		char name[16];
+		browser_say(b, ROLE_DIM, "%s does nothing; ? shows the keys",
+			    keymap_name(name, sizeof name, in->key));
+	}
+}

@@ -1,0 +1,101 @@
+/*
+ * The browser without a terminal: inputs in, a grid out.
+ *
+ *   row 0      title: file, which memory, totals, the views
+ *   row 1      chips: the query in parts
+ *   rows 2..   time strip: live bytes over the run, the peak, marks, the instant looked at
+ *   middle     the view
+ *   last row   keys, or a message, or the prompt
+ *
+ * What does not fit is left out from the top down: strip, chips, title.
+ */
+#ifndef NEAP_TUI_BROWSER_H
+#define NEAP_TUI_BROWSER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "src/report/name.h"
+#include "tui/grid.h"
+#include "tui/keymap.h"
+#include "tui/model.h"
+#include "tui/view.h"
+
+/* Of the result that the view shows, for the title. */
+struct summary {
+	bool is_known;
+	char population[160];
+	int64_t bytes, blocks;
+	int64_t base_bytes; /* 100 % */
+	bool is_signed;
+};
+
+struct browser {
+	struct model model;
+	struct grid grid;
+	struct shortener names; /* for names in views; its results last until the next call */
+	void *selves[SCREEN_COUNT];
+	uint64_t loaded[SCREEN_COUNT]; /* generation of the model; 0: never */
+	struct query_error failure;    /* of the last load; code NEAP_OK: none */
+	struct summary summary;
+	struct area view_area; /* where the view was drawn last */
+
+	bool is_strip_focused;
+	uint64_t strip_cursor_ns;
+	bool has_range_start;
+	uint64_t range_start_ns;
+
+	struct prompt *prompt; /* prompt.c; NULL: closed */
+	struct help *help;     /* help.c; NULL: closed */
+	char find[256];
+	char message[512]; /* in the last row until the next key; "" none */
+	enum role message_role;
+
+	struct buf clipboard; /* to be sent to the terminal; empty: nothing */
+	bool wants_redraw, wants_quit;
+};
+
+struct browser_options {
+	const char *const *paths;
+	size_t path_count;
+	const struct query_options *query;
+	enum glyphs glyphs;
+	bool is_plain;
+};
+/* browser_new - open the profiles.  Fails: as profile_open; *out is then NULL. */
+enum neap_err browser_new(const struct browser_options *o, struct browser **out, struct err *e);
+void browser_free(struct browser *b); /* NULL is fine */
+
+/* browser_input - one key or mouse event. */
+void browser_input(struct browser *b, const struct input *in);
+/* browser_draw - the whole screen into b->grid.  False: no memory. */
+bool browser_draw(struct browser *b, unsigned rows, unsigned cols);
+
+/* ---- for views ------------------------------------------------------------------------ */
+
+/* browser_say - a message in the last row, until the next key. */
+void browser_say(struct browser *b, enum role role, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+/* browser_tell - what an edit answered: nothing if it went well. */
+void browser_tell(struct browser *b, enum neap_err code, const struct query_error *error);
+/* browser_summarise - totals of the result that the view shows. */
+void browser_summarise(struct browser *b, const struct query_result *r);
+/* browser_self - the value of the current view. */
+void *browser_self(const struct browser *b);
+
+/* ---- chrome.c --------------------------------------------------------------------------- */
+
+void chrome_title(struct browser *b, const struct area *a);
+void chrome_chips(struct browser *b, const struct area *a);
+void chrome_footer(struct browser *b, const struct area *a);
+/* chrome_failure - the error of the query, in place of the view. */
+void chrome_failure(struct browser *b, const struct area *a);
+
+/* ---- strip.c ------------------------------------------------------------------------------ */
+
+void strip_draw(struct browser *b, const struct area *a);
+bool strip_act(struct browser *b, enum action action);
+/* strip_instant - the instant that the query looks at; false: it has none, or a window. */
+bool strip_instant(const struct browser *b, uint64_t *ns_out);
+
+#endif

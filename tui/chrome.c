@@ -1,0 +1,186 @@
+/* What is around the view: title, chips, keys. */
+#include "config.h"
+
+#include "tui/browser.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "src/base/fmt.h"
+#include "tui/show.h"
+
+/* ---- title -------------------------------------------------------------------------------- */
+
+static const char *last_part(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+/* "1 Tree 2 Table ..." at the right; as words where there is room, else as numbers. */
+static unsigned draw_tabs(const struct browser *b, const struct area *a)
+{
+	enum screen now = model_state(&b->model)->screen;
+	unsigned width = 0, count = 0;
+	for (size_t i = 0; i <= SCREEN_RUN; i++) {
+		if (view_of((enum screen)i)) {
+			width += text_cols(screen_name((enum screen)i)) + 4;
+			count++;
+		}
+	}
+	bool has_words = width + 60 <= a->cols;
+	if (!has_words)
+		width = count * 2 + 10;
+	if (width + 12 > a->cols)
+		return a->cols;
+	unsigned col = a->cols - width;
+	for (size_t i = 0; i <= SCREEN_RUN; i++) {
+		if (!view_of((enum screen)i))
+			continue;
+		struct look l = look(ROLE_TITLE);
+		if (i == now)
+			l.flags = LOOK_REVERSE | LOOK_BOLD;
+		if (has_words || i == now)
+			col = area_printf(a, 0, col, l, " %zu %s ", i + 1,
+					  screen_name((enum screen)i));
+		else
+			col = area_printf(a, 0, col, l, " %zu", i + 1);
+	}
+	return a->cols - width;
+}
+
+static void put_totals(const struct browser *b, char *dst, size_t cap)
+{
+	const struct summary *s = &b->summary;
+	char bytes[FMT_BYTES], base[FMT_BYTES], pct[FMT_BYTES], blocks[FMT_BYTES];
+	fmt_bytes(bytes, sizeof bytes, s->bytes);
+	show_count(blocks, sizeof blocks, s->blocks);
+	if (s->base_bytes != s->bytes)
+		snprintf(dst, cap, "%s of %s (%s)  %s blocks", bytes,
+			 fmt_bytes(base, sizeof base, s->base_bytes),
+			 fmt_pct(pct, sizeof pct, (double)s->bytes, (double)s->base_bytes), blocks);
+	else
+		snprintf(dst, cap, "%s%s in %s blocks", s->is_signed && s->bytes > 0 ? "+" : "",
+			 bytes, blocks);
+}
+
+void chrome_title(struct browser *b, const struct area *a)
+{
+	char totals[160] = "";
+	area_fill(a, 0, 0, 1, a->cols, look(ROLE_TITLE), ' ');
+	unsigned end = draw_tabs(b, a);
+	const struct area left = area_cut(a, 0, 0, 1, end > 1 ? end - 1 : 0);
+	unsigned col = area_put(&left, 0, 1, look_bold(ROLE_TITLE), "neap") + 2;
+	unsigned name_most = left.cols / 3;
+	col = area_elide(&left, 0, col, name_most, look(ROLE_TITLE),
+			 last_part(b->model.paths[b->model.path_count - 1])) +
+	      2;
+	if (!b->summary.is_known)
+		return;
+	put_totals(b, totals, sizeof totals);
+	unsigned need = text_cols(totals) + 2;
+	if (left.cols > col + need + 8) {
+		unsigned room = left.cols - col - need;
+		col = area_elide(&left, 0, col, room, look(ROLE_TITLE), b->summary.population) + 2;
+	}
+	area_put(&left, 0, col, look_bold(ROLE_TITLE), totals);
+}
+
+/* ---- chips ------------------------------------------------------------------------------------ */
+
+/* `where` goes without saying. */
+static const char *chip_text(const struct chip *c)
+{
+	if (c->kind == STAGE_WHERE && !strncmp(c->text, "where ", 6))
+		return c->text + 6;
+	return c->text;
+}
+
+void chrome_chips(struct browser *b, const struct area *a)
+{
+	const struct state *s = model_state(&b->model);
+	const char *base = state_chip(s, STAGE_PERCENT) ? "100% is all" : "100% is what is shown";
+	unsigned base_cols = a->cols >= 70 ? text_cols(base) + 2 : 0;
+	const struct area left = area_cut(a, 0, 0, 1, a->cols - base_cols);
+	const char *arrow = grid_is_utf8(a->grid) ? " \u203a " : " > ";
+	unsigned shares = (unsigned)s->chip_count + 1;
+	unsigned most = left.cols / shares > 12 ? left.cols * 2 / (shares + 1) : 12;
+	unsigned col = area_elide(&left, 0, 1, most, look_bold(ROLE_CHIP), s->head);
+	for (size_t i = 0; i < s->chip_count; i++) {
+		if (s->chips[i].kind == STAGE_PERCENT)
+			continue;
+		col = area_put(&left, 0, col, look(ROLE_DIM), arrow);
+		col = area_elide(&left, 0, col, most, look(ROLE_CHIP), chip_text(&s->chips[i]));
+	}
+	if (s->callers_depth)
+		area_printf(&left, 0, col + 1, look(ROLE_CHIP), "by its callers");
+	if (base_cols)
+		area_right(a, 0, a->cols, base_cols, look(ROLE_DIM), base);
+}
+
+/* ---- the last row --------------------------------------------------------------------------------- */
+
+static const struct key_binding *binding_of_rank(unsigned rank)
+{
+	for (size_t i = 0; i < keymap_count; i++) {
+		if (!keymap_bindings[i].group && keymap_bindings[i].rank == rank)
+			return &keymap_bindings[i];
+	}
+	return NULL;
+}
+
+static void draw_keys(const struct area *a)
+{
+	unsigned col = 1;
+	for (unsigned rank = 1;; rank++) {
+		const struct key_binding *k = binding_of_rank(rank);
+		if (!k)
+			return;
+		char key[16];
+		snprintf(key, sizeof key, "%.*s", (int)strcspn(k->keys, " "), k->keys);
+		unsigned width = text_cols(key) + text_cols(k->footer) + 3;
+		if (col + width > a->cols + 2)
+			return;
+		col = area_put(a, 0, col, look_bold(ROLE_KEY), key);
+		col = area_put(a, 0, col + 1, look(ROLE_TEXT), k->footer) + 2;
+	}
+}
+
+void chrome_footer(struct browser *b, const struct area *a)
+{
+	struct buf place = {0};
+	const struct view *v = view_of(model_state(&b->model)->screen);
+	if (v->place && !b->failure.code)
+		v->place(browser_self(b), &place);
+	const char *text = place.count_bytes && !place.has_failed ? place.data : "";
+	unsigned width = text_cols(text);
+	if (width + 20 > a->cols)
+		width = 0;
+	const struct area left = area_cut(a, 0, 0, 1, width ? a->cols - width - 2 : a->cols);
+	if (b->message[0])
+		area_elide(&left, 0, 1, left.cols - 1, look(b->message_role), b->message);
+	else
+		draw_keys(&left);
+	if (width)
+		area_right(a, 0, a->cols - 1, width, look(ROLE_DIM), text);
+	buf_release(&place);
+}
+
+void chrome_failure(struct browser *b, const struct area *a)
+{
+	struct buf text = {0}, query = {0};
+	unsigned row = 1;
+	model_text(&b->model, &query);
+	query_error_print(&b->failure, "query", query.data ? query.data : "", query.count_bytes,
+			  &text);
+	for (const char *p = text.data; p && *p && row < a->rows;) {
+		size_t bytes = strcspn(p, "\n");
+		area_printf(a, row, 2, look(row == 1 ? ROLE_ERROR : ROLE_TEXT), "%.*s", (int)bytes,
+			    p);
+		row++;
+		p += bytes + (p[bytes] == '\n');
+	}
+	area_put(a, row + 1, 2, look(ROLE_DIM), "U undoes the last change, : edits the query");
+	buf_release(&text);
+	buf_release(&query);
+}

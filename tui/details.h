@@ -1,0 +1,14 @@
+/* The pane beside rows: what is known of the selected one. */
+#ifndef NEAP_TUI_DETAILS_H
+#define NEAP_TUI_DETAILS_H
+
+#include "tui/browser.h"
+
+struct details {
+	bool has_frame;
+	struct graph_frame frame;
+	int64_t total_bytes, self_bytes, blocks, base_bytes;
+};
+void details_draw(struct browser *b, const struct area *a, const struct details *d);
+
+#endif

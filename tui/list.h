@@ -1,0 +1,24 @@
+/* A scrolled list: which row is selected, which is at the top. */
+#ifndef NEAP_TUI_LIST_H
+#define NEAP_TUI_LIST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "src/base/buf.h"
+#include "tui/keymap.h"
+
+struct list {
+	size_t count, selected, top;
+	size_t page_rows; /* what the last list_fit had room for */
+};
+/* list_fit - keep the selected row in range and on the screen; call it when drawing. */
+void list_fit(struct list *l, size_t rows);
+/* list_act - the keys that move; false: another key. */
+bool list_act(struct list *l, enum action action);
+/* list_mouse - wheel, and a press on a row (of the list's own area); false: nothing changed. */
+bool list_mouse(struct list *l, const struct mouse *mouse);
+/* list_place - append "12/132   9 %". */
+void list_place(const struct list *l, struct buf *out);
+
+#endif

@@ -1,0 +1,39 @@
+# neap-browse: the browser.  Everything but main.c and term.c is a library, for the tests.
+pkglibexec_PROGRAMS += neap-browse
+noinst_LTLIBRARIES += tui/libtui.la
+
+tui_libtui_la_SOURCES = \
+	tui/browser.c \
+	tui/browser.h \
+	tui/chart.c \
+	tui/chart.h \
+	tui/chrome.c \
+	tui/details.c \
+	tui/details.h \
+	tui/grid.c \
+	tui/grid.h \
+	tui/keymap.c \
+	tui/keymap.h \
+	tui/keys.def \
+	tui/list.c \
+	tui/list.h \
+	tui/model.c \
+	tui/model.h \
+	tui/model_priv.h \
+	tui/script.c \
+	tui/script.h \
+	tui/show.c \
+	tui/show.h \
+	tui/state.c \
+	tui/strip.c \
+	tui/view.h \
+	tui/view_table.c \
+	tui/time_chart.c \
+	tui/time_chart.h \
+	tui/view_time.c \
+	tui/view_tree.c \
+	tui/views.c
+
+neap_browse_SOURCES = tui/main.c tui/term.c tui/term.h
+neap_browse_CPPFLAGS = $(AM_CPPFLAGS) $(NCURSESW_CFLAGS)
+neap_browse_LDADD = tui/libtui.la $(neap_libs) $(NCURSESW_LIBS)

@@ -1,0 +1,261 @@
+/*
+ * neap-browse: the browser as a program of its own, so that neap itself needs no curses.
+ * `neap browse` finds it and the newest profile.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <langinfo.h>
+#include <locale.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "src/base/mem.h"
+#include "tui/browser.h"
+#include "tui/script.h"
+#include "tui/term.h"
+
+#define STATUS_FAILED 1
+#define STATUS_USAGE  2
+#define STATUS_FILE   3
+#define SCRIPT_MOST   (1u << 20)
+
+struct request {
+	struct browser_options browser;
+	struct term_options term;
+	const char *script; /* --keys=FILE */
+	bool has_glyphs, wants_keys, is_done;
+};
+
+enum option_id {
+	OPT_KEYS = 256,
+	OPT_GLYPHS,
+	OPT_COLOUR,
+	OPT_PLAIN,
+	OPT_NO_MOUSE,
+	OPT_ROFF
+};
+
+static const struct option long_options[] = {
+	{"keys", optional_argument, NULL, OPT_KEYS},
+	{"glyphs", required_argument, NULL, OPT_GLYPHS},
+	{"color", optional_argument, NULL, OPT_COLOUR},
+	{"colour", optional_argument, NULL, OPT_COLOUR},
+	{"plain", no_argument, NULL, OPT_PLAIN},
+	{"no-mouse", no_argument, NULL, OPT_NO_MOUSE},
+	{"keys-roff", no_argument, NULL, OPT_ROFF},
+	{"help", no_argument, NULL, 'h'},
+	{NULL, 0, NULL, 0},
+};
+
+static const char usage[] =
+	"Usage: neap browse [OPTION]... [FILE [NEW]]\n"
+	"\n"
+	"Explore a profile in the terminal; with two files, what changed from one to the other.\n"
+	"Without FILE the newest *.neap of this directory is meant.  Press ? for the keys.\n"
+	"\n"
+	"      --glyphs=LEVEL   braille, block or ascii (default: by the locale)\n"
+	"      --color=WHEN     auto (default), always or never\n"
+	"      --plain          no boxes and no bars, for screen readers\n"
+	"      --no-mouse       leave the mouse to the terminal\n"
+	"      --keys           list the keys\n"
+	"      --keys=SCRIPT    press the keys of a file, without a terminal\n"
+	"  -h, --help           this text\n"
+	"\n"
+	"Exit status: 0 done, 1 failed, 2 the usage is wrong, 3 a file can't be read.\n";
+
+static int bad_usage(const char *what, const char *value)
+{
+	fprintf(stderr, "neap browse: %s '%s'\nTry 'neap browse --help'.\n", what, value);
+	return STATUS_USAGE;
+}
+
+static bool word_of(const char *value, const char *const *words, int count, int *out)
+{
+	for (int i = 0; i < count; i++) {
+		if (!strcmp(value, words[i])) {
+			*out = i;
+			return true;
+		}
+	}
+	return false;
+}
+
+static void print_keys(bool is_roff)
+{
+	struct buf text = {0};
+	if (is_roff)
+		keymap_roff(&text);
+	else
+		keymap_text(&text);
+	if (!text.has_failed)
+		fwrite(text.data, 1, text.count_bytes, stdout);
+	buf_release(&text);
+}
+
+static int take_option(int option, const char *value, struct request *r)
+{
+	static const char *const levels[] = {"ascii", "block", "braille"};
+	static const char *const whens[] = {"auto", "always", "never"};
+	int word;
+	switch (option) {
+	case OPT_GLYPHS:
+		if (!word_of(value, levels, 3, &word))
+			return bad_usage("--glyphs is braille, block or ascii, not", value);
+		r->browser.glyphs = (enum glyphs)word;
+		r->has_glyphs = true;
+		return 0;
+	case OPT_COLOUR:
+		if (!word_of(value ? value : "always", whens, 3, &word))
+			return bad_usage("--color is auto, always or never, not", value);
+		r->term.colour = (enum term_colour)word;
+		return 0;
+	case OPT_PLAIN:
+		r->browser.is_plain = true;
+		return 0;
+	case OPT_NO_MOUSE:
+		r->term.has_mouse = false;
+		return 0;
+	case OPT_KEYS:
+		r->script = value;
+		if (value)
+			return 0;
+		break;
+	default:
+		break;
+	}
+	r->is_done = true;
+	if (option == 'h')
+		fputs(usage, stdout);
+	else
+		print_keys(option == OPT_ROFF);
+	return 0;
+}
+
+static int parse(int argc, char **argv, struct request *r)
+{
+	int option;
+	opterr = 0;
+	while ((option = getopt_long(argc, argv, ":h", long_options, NULL)) != -1) {
+		if (option == ':')
+			return bad_usage("this option needs a value:", argv[optind - 1]);
+		if (option == '?')
+			return bad_usage("unknown option", argv[optind - 1]);
+		int status = take_option(option, optarg, r);
+		if (status || r->is_done)
+			return status;
+	}
+	int count = argc - optind;
+	if (!count)
+		return bad_usage("no profile was named to", "neap-browse");
+	if (count > 2)
+		return bad_usage("two profiles at most, but there is", argv[optind + 2]);
+	r->browser.paths = (const char *const *)(argv + optind);
+	r->browser.path_count = (size_t)count;
+	return 0;
+}
+
+static void choose_glyphs(struct request *r)
+{
+	if (r->has_glyphs)
+		return;
+	bool is_utf8 = !strcmp(nl_langinfo(CODESET), "UTF-8");
+	const char *name = getenv("TERM");
+	bool is_console = name && !strcmp(name, "linux"); /* its font has no braille */
+	r->browser.glyphs = !is_utf8 ? GLYPHS_ASCII : is_console ? GLYPHS_BLOCK : GLYPHS_BRAILLE;
+}
+
+static int fail(const struct err *e)
+{
+	fprintf(stderr, "neap: %s\n", e->text);
+	return e->code == ERR_IO || e->code == ERR_FORMAT ? STATUS_FILE : STATUS_FAILED;
+}
+
+/* ---- with and without a terminal -------------------------------------------------------- */
+
+static enum neap_err read_script(const char *path, struct buf *out, struct err *e)
+{
+	char part[4096];
+	size_t got;
+	FILE *in = fopen(path, "re");
+	if (!in)
+		return err_sys(e, errno, "read", path);
+	while ((got = fread(part, 1, sizeof part, in)) && out->count_bytes < SCRIPT_MOST)
+		buf_put(out, part, got);
+	enum neap_err code = ferror(in) ? err_sys(e, errno, "read", path) : NEAP_OK;
+	fclose(in);
+	return out->has_failed ? err_nomem(e, "the script") : code;
+}
+
+static int run_script(struct browser *b, const char *path)
+{
+	struct buf text = {0};
+	struct err e = {0};
+	enum neap_err code = read_script(path, &text, &e);
+	if (!code)
+		code = script_run(b, path, text.data ? text.data : "", text.count_bytes, &e);
+	buf_release(&text);
+	return code ? fail(&e) : 0;
+}
+
+static bool draw(struct browser *b)
+{
+	unsigned rows, cols;
+	term_size(&rows, &cols);
+	if (!browser_draw(b, rows, cols))
+		return false;
+	if (b->wants_redraw) {
+		term_redraw();
+		b->wants_redraw = false;
+	}
+	term_draw(&b->grid);
+	if (b->clipboard.count_bytes && !b->clipboard.has_failed)
+		term_copy(b->clipboard.data, b->clipboard.count_bytes);
+	buf_clear(&b->clipboard);
+	return true;
+}
+
+static int run_terminal(struct browser *b, const struct term_options *o)
+{
+	struct err e = {0};
+	struct input in;
+	bool is_good = true;
+	if (term_open(o, &e))
+		return fail(&e);
+	while (is_good && !b->wants_quit) {
+		is_good = draw(b);
+		if (!is_good || !term_input(&in))
+			break;
+		browser_input(b, &in);
+	}
+	term_close();
+	if (!is_good)
+		fputs("neap: out of memory\n", stderr);
+	return is_good ? 0 : STATUS_FAILED;
+}
+
+int main(int argc, char **argv)
+{
+	const struct query_options query = {.cursor_ns = UINT64_MAX};
+	struct request r = {.browser = {.query = &query}, .term = {.has_mouse = true}};
+	struct browser *b = NULL;
+	struct err e = {0};
+	setlocale(LC_CTYPE, "");
+	int status = parse(argc, argv, &r);
+	if (status || r.is_done)
+		return status;
+	choose_glyphs(&r);
+	if (browser_new(&r.browser, &b, &e))
+		return fail(&e);
+	status = r.script ? run_script(b, r.script) : run_terminal(b, &r.term);
+	browser_free(b);
+	if (term_signal()) {
+		signal(term_signal(), SIG_DFL);
+		raise(term_signal());
+	}
+	return status;
+}

@@ -1,0 +1,160 @@
+/*
+ * What the browser looks at: profiles, and a query that every key edits.
+ *
+ * A state is a screen and a query in parts: a head (which memory) and chips (its stages, one
+ * each).  States are kept for undo.  Screens ask for results of the current query with their
+ * own view stage at its end; results are kept open, the last few of them.
+ */
+#ifndef NEAP_TUI_MODEL_H
+#define NEAP_TUI_MODEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "query/opened.h"
+#include "src/graph/graph.h"
+
+enum screen {
+	SCREEN_TREE,
+	SCREEN_TABLE,
+	SCREEN_TIME,
+	SCREEN_FLAME,
+	SCREEN_SOURCE,
+	SCREEN_SIZES,
+	SCREEN_THREADS,
+	SCREEN_MODULES,
+	SCREEN_RUN,
+	SCREEN_BUTTERFLY,
+	SCREEN_COUNT,
+};
+const char *screen_name(enum screen s); /* "Tree", ... */
+
+struct chip {
+	enum ast_stage_kind kind;
+	bool is_of_rows; /* a `where` after `by` */
+	char *text;      /* "where module=libc.so.6", without the bar */
+};
+
+struct state {
+	enum screen screen;
+	bool is_inverted; /* Tree: callers first */
+	bool is_moving;   /* made by model_move_head: the next step takes its place */
+	/* Time: the classes are callers that many frames above the leaf; a `path` chip leads there. */
+	unsigned callers_depth;
+	char *subject; /* Butterfly and Source: a step, `[func="f"]`; or NULL */
+	char *head;    /* "live at 40%"; the lets of the query stand before it */
+	struct chip *chips;
+	size_t chip_count, chip_cap;
+};
+
+#define MODEL_RESULTS_KEPT 8u
+
+struct model {
+	struct query_session *session;
+	const struct graph *graph; /* of the first file */
+	const struct profile *profile;
+	const char *const *paths; /* borrowed */
+	size_t path_count;
+
+	struct state **states; /* undo: states[at] is the current one */
+	size_t state_count, state_cap, at;
+	/* Changes with every state; who keeps something of a result compares it. */
+	uint64_t generation;
+
+	struct model_result {
+		char *text;
+		struct ast_script *script;
+		struct query_opened *opened;
+		uint64_t used, serial;
+	} results[MODEL_RESULTS_KEPT];
+	uint64_t result_clock;
+};
+
+/* model_open - open one file, or two to compare, and begin with a state.  Fails: as profile_open. */
+enum neap_err model_open(struct model *m, const char *const *paths, size_t path_count,
+			 const struct query_options *options, struct err *e);
+void model_release(struct model *m);
+
+static inline const struct state *model_state(const struct model *m)
+{
+	return m->states[m->at];
+}
+
+/* ---- results ----------------------------------------------------------------------- */
+
+struct compose {
+	const char *head;       /* instead of the state's; NULL: that */
+	const char *default_by; /* "func": keys if no chip has some; NULL: none */
+	const char *by;         /* keys whatever chips say; NULL: theirs */
+	const char *view;       /* last stage: "tree", "callers", ...; NULL: none */
+	bool without_rows;      /* leave out sort, top, limit, min, select and conditions on rows */
+};
+/* model_compose - append the text of the current query, put together for a screen. */
+void model_compose(const struct model *m, const struct compose *c, struct buf *out);
+/*
+ * model_result - the composed query, run and kept open.  Borrowed until the next call of
+ * model_result: ask for all that a screen needs in one load, and ask again in the next.
+ * Up to MODEL_RESULTS_KEPT different ones are safe at the same time.
+ */
+enum neap_err model_result(struct model *m, const struct compose *c, struct query_opened **out,
+			   struct query_error *error);
+/* model_serial - tells results apart, also from those that were there before; never 0. */
+uint64_t model_serial(const struct model *m, const struct query_opened *q);
+/* model_forget - free all results: the next load runs anew. */
+void model_forget(struct model *m);
+
+/* ---- edits: each makes a new state, or leaves everything as it was and fills *error ----------- */
+
+/* A copy of the current state, to be changed and then given to model_commit.  NULL: no memory. */
+struct state *model_edit(const struct model *m);
+/* model_commit - take it over as the current state if its query parses and it differs. */
+enum neap_err model_commit(struct model *m, struct state *s, struct query_error *error);
+void state_free(struct state *s); /* NULL is fine */
+
+/* Parts of a state under edit.  False: no memory. */
+bool state_set_head(struct state *s, const char *head);
+/* state_set_chip - replace the chip of a kind, or put one at its place; NULL takes it away. */
+bool state_set_chip(struct state *s, enum ast_stage_kind kind, const char *text);
+/* state_add_chip - one more, behind others of its kind. */
+bool state_add_chip(struct state *s, enum ast_stage_kind kind, const char *text);
+void state_remove_chip(struct state *s, size_t at);
+/* state_chip - the text of the first chip of a kind, or NULL. */
+const char *state_chip(const struct state *s, enum ast_stage_kind kind);
+bool state_set_subject(struct state *s, const char *step);
+
+/* Whole edits. */
+enum neap_err model_set_screen(struct model *m, enum screen screen, struct query_error *error);
+/* model_set_text - a query as typed: replaces the state, or refines it if it begins with a bar. */
+enum neap_err model_set_text(struct model *m, const char *text, struct query_error *error);
+enum neap_err model_set_head(struct model *m, const char *head, struct query_error *error);
+/* model_move_head - the same while something moves: one state for all steps on the way. */
+enum neap_err model_move_head(struct model *m, const char *head, struct query_error *error);
+enum neap_err model_set_stage(struct model *m, enum ast_stage_kind kind, const char *text,
+			      struct query_error *error);
+enum neap_err model_add_stage(struct model *m, enum ast_stage_kind kind, const char *text,
+			      struct query_error *error);
+/* model_pop_chip - take the last chip away; false: there is none. */
+bool model_pop_chip(struct model *m);
+bool model_undo(struct model *m);
+bool model_redo(struct model *m);
+/* model_go_screen - to the nearest state before or after with another screen. */
+bool model_go_screen(struct model *m, bool is_back);
+
+/* model_text - append the whole query without a view; it parses to itself. */
+void model_text(const struct model *m, struct buf *out);
+/* model_command - append a shell command that prints the same view. */
+void model_command(const struct model *m, struct buf *out);
+
+/* ---- text of queries -------------------------------------------------------------------------- */
+
+/* query_quote - append a string of the language. */
+void query_quote(struct buf *out, const char *text);
+/* query_step - append a step for a frame: [func="f"], or its module and address without a name. */
+void query_step(struct buf *out, const struct graph_frame *f);
+/* query_time - append an instant or a duration: 61200ms. */
+void query_time(struct buf *out, uint64_t ns);
+/* query_population - the population that a head names; POP_COUNT if it is a diff. */
+enum graph_pop query_population(const char *head);
+
+#endif

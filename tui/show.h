@@ -1,0 +1,28 @@
+/* Numbers in few columns, and cells of results. */
+#ifndef NEAP_TUI_SHOW_H
+#define NEAP_TUI_SHOW_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "query/result.h"
+#include "src/base/fmt.h"
+
+#define SHOW_BYTES_COLS \
+	7u /* the widest of show_bytes and show_count: "-1023.9M" is cut to "-1024M" */
+
+/* show_bytes - "0", "512", "42.1K", "1.3M": powers of 1024. */
+const char *show_bytes(char *dst, size_t cap, int64_t bytes);
+/* show_count - "310", "12.1k", "1.3m": powers of 1000. */
+const char *show_count(char *dst, size_t cap, int64_t count);
+/* show_share - "47.5%", or "" if there is no whole. */
+const char *show_share(char *dst, size_t cap, double part, double whole);
+/* show_cell - a cell of a result by its type; text is borrowed from the cell. */
+const char *show_cell(char *dst, size_t cap, const struct result_cell *cell, enum result_type type);
+
+/* result_column - index of a column by its word; SIZE_MAX: there is none. */
+size_t result_column(const struct query_result *r, const char *word);
+/* result_value - a number of a row, 0 if the column is not there or unknown; row SIZE_MAX: the total line. */
+int64_t result_value(const struct query_result *r, size_t row, size_t column);
+
+#endif

@@ -1,0 +1,440 @@
+/*
+ * Table: one row for each value of the keys; any columns of the language.
+ *
+ * The columns of numbers stand at the left, the keys at the right, so that long names are cut
+ * and not numbers.
+ */
+#include "config.h"
+
+#include "tui/browser.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "src/base/mem.h"
+#include "tui/list.h"
+#include "tui/show.h"
+
+#define NUMBER_COLS 9u
+#define BAR_COLS    8u
+
+struct table {
+	struct query_opened *q; /* borrowed from the model */
+	struct list list;
+	struct buf kept; /* keys of the selected row */
+	int64_t base_bytes;
+	size_t sorted; /* column that decides the order; SIZE_MAX: none */
+	bool is_ascending;
+};
+
+static const struct query_result *result_of(const struct table *t)
+{
+	return query_opened_result(t->q);
+}
+
+static const struct result_cell *cell_of(const struct query_result *r, size_t row, size_t column)
+{
+	return row == SIZE_MAX ? &r->totals[column] : &r->cells[row * r->column_count + column];
+}
+
+static bool is_shown(const struct query_result *r, size_t column)
+{
+	return !r->columns[column].is_hidden;
+}
+
+/* Texts of the keys, a tab between them. */
+static void put_keys(const struct query_result *r, size_t row, struct buf *out)
+{
+	char text[FMT_BYTES];
+	const char *before = "";
+	for (size_t i = 0; i < r->column_count; i++) {
+		if (!r->columns[i].is_key)
+			continue;
+		buf_printf(out, "%s%s", before,
+			   show_cell(text, sizeof text, cell_of(r, row, i), r->columns[i].type));
+		before = "\t";
+	}
+}
+
+/* ---- loading ------------------------------------------------------------------------------ */
+
+static const char *keys_of(const struct browser *b)
+{
+	switch (model_state(&b->model)->screen) {
+	case SCREEN_THREADS:
+		return "thread";
+	case SCREEN_MODULES:
+		return "module";
+	default:
+		return NULL;
+	}
+}
+
+static void find_order(struct table *t, const struct browser *b)
+{
+	const struct query_result *r = result_of(t);
+	const char *sort = state_chip(model_state(&b->model), STAGE_SORT);
+	char word[64] = "";
+	t->sorted = SIZE_MAX;
+	t->is_ascending = false;
+	if (sort) {
+		sort += strlen("sort ");
+		snprintf(word, sizeof word, "%.*s", (int)strcspn(sort, " ,"), sort);
+		const char *order = sort + strlen(word);
+		t->is_ascending = !strncmp(order, " asc", 4);
+		t->sorted = result_column(r, word);
+	}
+}
+
+static void restore_selected(struct table *t)
+{
+	const struct query_result *r = result_of(t);
+	struct buf keys = {0};
+	size_t row = 0;
+	bool has_found = false;
+	for (; t->kept.count_bytes && !has_found && row < r->row_count; row++) {
+		buf_clear(&keys);
+		put_keys(r, row, &keys);
+		has_found = keys.count_bytes == t->kept.count_bytes &&
+			    !memcmp(keys.data, t->kept.data, keys.count_bytes);
+	}
+	t->list.selected = has_found ? row - 1 : 0;
+	buf_release(&keys);
+}
+
+static enum neap_err load(void *self, struct browser *b, struct query_error *error)
+{
+	struct table *t = self;
+	const struct compose c = {.default_by = "func", .by = keys_of(b)};
+	buf_clear(&t->kept);
+	if (t->q && t->list.selected < t->list.count)
+		put_keys(result_of(t), t->list.selected, &t->kept);
+	t->list.count = 0;
+	enum neap_err code = model_result(&b->model, &c, &t->q, error);
+	if (code) {
+		t->q = NULL;
+		return code;
+	}
+	browser_summarise(b, result_of(t));
+	t->base_bytes = b->summary.base_bytes;
+	t->list.count = result_of(t)->row_count;
+	find_order(t, b);
+	restore_selected(t);
+	return NEAP_OK;
+}
+
+static void release(void *self)
+{
+	struct table *t = self;
+	buf_release(&t->kept);
+}
+
+/* ---- drawing -------------------------------------------------------------------------------- */
+
+struct layout {
+	size_t numbers[16]; /* columns of numbers that fit */
+	size_t number_count;
+	unsigned bar; /* column of the bar; 0: none */
+	unsigned keys;
+};
+
+static size_t key_count(const struct query_result *r)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < r->column_count; i++)
+		count += is_shown(r, i) && r->columns[i].is_key;
+	return count;
+}
+
+static struct layout lay_out(const struct query_result *r, const struct area *a)
+{
+	struct layout l = {.number_count = 0};
+	unsigned keep = a->cols / 3 > 16 ? a->cols / 3 : 16;
+	unsigned room = a->cols > keep ? a->cols - keep : 0;
+	for (size_t i = 0; i < r->column_count && l.number_count < 16; i++) {
+		if (!is_shown(r, i) || r->columns[i].is_key)
+			continue;
+		if ((l.number_count + 1) * NUMBER_COLS > room)
+			break;
+		l.numbers[l.number_count++] = i;
+	}
+	unsigned at = (unsigned)l.number_count * NUMBER_COLS;
+	if (a->cols >= at + BAR_COLS + keep && !a->grid->is_plain) {
+		l.bar = at + 1;
+		at += BAR_COLS + 1;
+	}
+	l.keys = at + 1;
+	return l;
+}
+
+static void draw_heading(const struct table *t, const struct area *a, const struct layout *l)
+{
+	const struct query_result *r = result_of(t);
+	char text[64];
+	unsigned col = l->keys;
+	for (size_t i = 0; i < l->number_count; i++) {
+		size_t c = l->numbers[i];
+		const char *sign = c != t->sorted ? "" : t->is_ascending ? "^" : "v";
+		snprintf(text, sizeof text, "%s%s", r->columns[c].word, sign);
+		struct look lk = look(ROLE_HEADING);
+		if (c == t->sorted)
+			lk.flags = LOOK_BOLD;
+		area_right(a, 0, (unsigned)(i + 1) * NUMBER_COLS, NUMBER_COLS, lk, text);
+	}
+	for (size_t i = 0; i < r->column_count; i++) {
+		if (r->columns[i].is_key && is_shown(r, i))
+			col = area_put(a, 0, col, look(ROLE_HEADING), r->columns[i].word) + 2;
+	}
+}
+
+static bool frame_of(const struct table *t, const struct browser *b, size_t row,
+		     struct graph_frame *out)
+{
+	const struct query_result *r = result_of(t);
+	if (!r->graph || row >= r->row_count || !r->rows[row].frame_count)
+		return false;
+	const struct result_row *rr = &r->rows[row];
+	*out = graph_entry(b->model.graph, rr->frames[rr->frame_count - 1]);
+	return true;
+}
+
+static const char *key_text(const struct table *t, struct browser *b, size_t row, size_t column,
+			    unsigned cols, char *scratch, size_t cap)
+{
+	const struct query_result *r = result_of(t);
+	const char *word = r->columns[column].word;
+	const struct result_cell *c = cell_of(r, row, column);
+	struct graph_frame f;
+	if (!strcmp(word, "func") && frame_of(t, b, row, &f))
+		return name_frame(&b->names, &f, cols);
+	if (c->is_unknown)
+		return "[unknown]";
+	if (!strcmp(word, "file"))
+		return name_path(&b->names, c->text, cols);
+	if (!strcmp(word, "module"))
+		return name_module(&b->names, c->text, cols);
+	if (!strcmp(word, "stack") && r->graph && frame_of(t, b, row, &f))
+		return name_frame(&b->names, &f, cols);
+	if (r->columns[column].type == RESULT_TEXT)
+		return name_text(&b->names, c->text ? c->text : "", cols);
+	if (r->columns[column].type == RESULT_BYTES)
+		return fmt_bytes(scratch, cap, c->value);
+	return show_cell(scratch, cap, c, r->columns[column].type);
+}
+
+static void draw_keys(const struct table *t, struct browser *b, const struct area *a, unsigned row,
+		      const struct layout *l, size_t at)
+{
+	const struct query_result *r = result_of(t);
+	char text[FMT_BYTES], count[FMT_BYTES];
+	unsigned col = l->keys;
+	size_t left = key_count(r);
+	if (r->rows[at].kind == ROW_OTHER) {
+		const char *min = state_chip(model_state(&b->model), STAGE_MIN);
+		fmt_count(count, sizeof count, r->rows[at].count);
+		area_printf(a, row, col, look(ROLE_DIM), "%s more%s%s", count, min ? " below " : "",
+			    min ? min + strlen("min ") : "  (cut by the query)");
+		if (min)
+			area_right(a, row, a->cols, 11, look(ROLE_DIM), " L shows");
+		return;
+	}
+	for (size_t i = 0; i < r->column_count && col < a->cols; i++) {
+		if (!r->columns[i].is_key || !is_shown(r, i))
+			continue;
+		unsigned room = a->cols - col;
+		unsigned most = left > 1 ? room / (unsigned)left : room;
+		const char *key = key_text(t, b, at, i, most, text, sizeof text);
+		bool is_match = b->find[0] && strstr(key, b->find);
+		area_put_most(a, row, col, most, is_match ? look_bold(ROLE_MATCH) : look(ROLE_TEXT),
+			      key);
+		col += most > 1 && left > 1 ? most : room;
+		left--;
+	}
+}
+
+static void draw_row(const struct table *t, struct browser *b, const struct area *a, unsigned row,
+		     const struct layout *l, size_t at)
+{
+	const struct query_result *r = result_of(t);
+	char text[FMT_BYTES];
+	bool is_other = r->rows[at].kind == ROW_OTHER;
+	size_t bar = result_column(r, r->is_signed ? "delta" : "total");
+	for (size_t i = 0; i < l->number_count; i++) {
+		size_t c = l->numbers[i];
+		const struct result_cell *cell = cell_of(r, at, c);
+		bool is_zero = cell->is_unknown || (!cell->value && !(cell->number != 0));
+		struct look lk = look(is_other || is_zero ? ROLE_DIM : i ? ROLE_TEXT : ROLE_STRONG);
+		if (!strcmp(r->columns[c].word, "delta") && !is_zero)
+			lk = look(cell->value > 0 ? ROLE_GREW : ROLE_SHRANK);
+		area_right(a, row, (unsigned)(i + 1) * NUMBER_COLS, NUMBER_COLS - 1, lk,
+			   show_cell(text, sizeof text, cell, r->columns[c].type));
+	}
+	if (l->bar && bar != SIZE_MAX && t->base_bytes)
+		area_bar(a, row, l->bar, BAR_COLS, look(is_other ? ROLE_DIM : ROLE_BAR),
+			 (double)result_value(r, at, bar) / (double)t->base_bytes);
+	draw_keys(t, b, a, row, l, at);
+}
+
+static void draw_empty(const struct table *t, const struct area *a)
+{
+	const struct query_result *r = result_of(t);
+	unsigned row = 1;
+	area_put(a, row++, 2, look(ROLE_STRONG), "no blocks: the query leaves nothing");
+	for (size_t i = 0; i < r->note_count; i++)
+		area_elide(a, row++, 2, a->cols - 2, look(ROLE_WARNING), r->notes[i]);
+	area_put(a, row + 1, 2, look(ROLE_DIM), "Esc takes the last part of the query away");
+}
+
+static void draw(void *self, struct browser *b, const struct area *a)
+{
+	struct table *t = self;
+	struct area rows = *a;
+	struct layout l = lay_out(result_of(t), a);
+	if (!t->list.count) {
+		draw_empty(t, a);
+		return;
+	}
+	if (a->rows > 3) {
+		draw_heading(t, a, &l);
+		rows = area_cut(a, 1, 0, a->rows, a->cols);
+	}
+	list_fit(&t->list, rows.rows);
+	for (unsigned i = 0; i < rows.rows && t->list.top + i < t->list.count; i++) {
+		size_t at = t->list.top + i;
+		draw_row(t, b, &rows, i, &l, at);
+		if (at == t->list.selected && !b->is_strip_focused) {
+			area_flag(&rows, i, 0, rows.cols, LOOK_REVERSE);
+			area_cursor(&rows, i, 0);
+		}
+	}
+}
+
+/* ---- keys ------------------------------------------------------------------------------------- */
+
+/* Move the order by one column, or turn it round. */
+static void sort(struct table *t, struct browser *b, enum action action)
+{
+	const struct query_result *r = result_of(t);
+	struct query_error error = {.code = NEAP_OK};
+	char text[96];
+	size_t count = r->column_count, at = t->sorted;
+	bool is_ascending = action == ACTION_SORT_REVERSE && !t->is_ascending;
+	if (at == SIZE_MAX)
+		at = result_column(r, r->is_signed ? "delta" : "total");
+	if (at == SIZE_MAX)
+		at = 0;
+	do {
+		if (action == ACTION_SORT_LEFT)
+			at = (at + count - 1) % count;
+		else if (action == ACTION_SORT_RIGHT)
+			at = (at + 1) % count;
+	} while (action != ACTION_SORT_REVERSE && !is_shown(r, at));
+	snprintf(text, sizeof text, "sort %s %s", r->columns[at].word,
+		 is_ascending ? "asc" : "desc");
+	browser_tell(b, model_set_stage(&b->model, STAGE_SORT, text, &error), &error);
+}
+
+/* Rows for the next kind of thing. */
+static void next_keys(struct browser *b)
+{
+	static const char *const order[] = {"by func",  "by func,line", "by file",   "by module",
+					    "by class", "by thread",    "by size:2", "by api"};
+	struct query_error error = {.code = NEAP_OK};
+	const char *now = state_chip(model_state(&b->model), STAGE_BY);
+	size_t count = sizeof order / sizeof order[0], at = 0;
+	while (now && at < count && strcmp(order[at], now) != 0)
+		at++;
+	browser_tell(b, model_set_stage(&b->model, STAGE_BY, order[(at + 1) % count], &error),
+		     &error);
+}
+
+static bool act(void *self, struct browser *b, enum action action)
+{
+	struct table *t = self;
+	switch (action) {
+	case ACTION_SORT_LEFT:
+	case ACTION_SORT_RIGHT:
+	case ACTION_SORT_REVERSE:
+		if (t->q)
+			sort(t, b, action);
+		return true;
+	case ACTION_NEXT_KEYS:
+		next_keys(b);
+		return true;
+	default:
+		return list_act(&t->list, action);
+	}
+}
+
+static bool mouse(void *self, struct browser *b, const struct mouse *m)
+{
+	struct table *t = self;
+	struct mouse in_list = *m;
+	if (b->view_area.rows > 3) {
+		if (!in_list.row)
+			return false;
+		in_list.row--;
+	}
+	return list_mouse(&t->list, &in_list);
+}
+
+static void place(const void *self, struct buf *out)
+{
+	const struct table *t = self;
+	list_place(&t->list, out);
+}
+
+static bool frame(const void *self, const struct browser *b, struct graph_frame *out)
+{
+	const struct table *t = self;
+	return t->q && frame_of(t, b, t->list.selected, out);
+}
+
+static void row_text(const void *self, struct browser *b, struct buf *out)
+{
+	const struct table *t = self;
+	char text[FMT_BYTES];
+	(void)b;
+	if (!t->q || t->list.selected >= t->list.count)
+		return;
+	const struct query_result *r = result_of(t);
+	for (size_t i = 0; i < r->column_count; i++) {
+		if (!r->columns[i].is_key && is_shown(r, i))
+			buf_printf(out, "%s %s  ", r->columns[i].word,
+				   show_cell(text, sizeof text, cell_of(r, t->list.selected, i),
+					     r->columns[i].type));
+	}
+	put_keys(r, t->list.selected, out);
+}
+
+static bool find(void *self, struct browser *b, const char *text, bool is_back, bool is_here)
+{
+	struct table *t = self;
+	size_t count = t->list.count;
+	struct buf keys = {0};
+	bool has_found = false;
+	(void)b;
+	for (size_t i = is_here ? 0 : 1; !has_found && i <= count && count; i++) {
+		size_t at = (t->list.selected + (is_back ? count - i % count : i)) % count;
+		buf_clear(&keys);
+		put_keys(result_of(t), at, &keys);
+		has_found = keys.count_bytes && strstr(keys.data, text);
+		if (has_found)
+			t->list.selected = at;
+	}
+	buf_release(&keys);
+	return has_found;
+}
+
+const struct view view_table = {
+	.self_bytes = sizeof(struct table),
+	.release = release,
+	.load = load,
+	.draw = draw,
+	.act = act,
+	.mouse = mouse,
+	.place = place,
+	.frame = frame,
+	.row_text = row_text,
+	.find = find,
+};

@@ -1,0 +1,637 @@
+/*
+ * Time: what the heap holds over the run, as stacked areas of the classes that the query's keys
+ * make.  Every block is in one class: its leaf function, or one of the callers of a function that
+ * was entered, or a value of another key.
+ *
+ *   88.7M |        BBBB              A 20.2M  json_parse
+ *         |    BBBBBAAAA             B  9.9M  hash_insert
+ *         |BBBBAAAAAAAAAAAAA         .  0.4M  12 others
+ *         +------------------
+ *          0 s      ^peak  @warmup
+ *
+ * Up and down choose a class, left and right an instant, Enter shows who called the class:
+ * a `path` chip names the way from the caller down to the leaf.
+ */
+#include "config.h"
+
+#include "tui/browser.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "src/base/mem.h"
+#include "tui/list.h"
+#include "tui/show.h"
+#include "tui/time_chart.h"
+
+#define CLASSES_MOST   SERIES_MOST
+#define AXIS_COLS      8u
+#define LEGEND_COLS    46u
+#define LEGEND_SCREEN  104u
+#define RSS_SCALE_MOST 2.0 /* the scale grows for the RSS line at most by this */
+
+struct time_view {
+	struct query_opened *q; /* borrowed from the model */
+	uint64_t serial;        /* of what series was made of */
+	unsigned depth;
+	struct query_series series;
+	struct list list; /* of classes, as in the legend */
+	bool shows_blocks;
+	bool is_grouped; /* by values of keys, not by frames */
+
+	/* What was drawn last, for the mouse. */
+	struct area chart_area;
+	struct time_chart chart;
+	int64_t *columns; /* chart.values */
+	size_t *ticks;    /* [cols]: the tick shown in a column */
+};
+
+static int64_t measure(const struct time_view *t, size_t tick, size_t class)
+{
+	const struct graph_sum *v = &t->series.values[tick * t->series.class_count + class];
+	return t->shows_blocks ? v->blocks : v->bytes;
+}
+
+static int64_t sum_at(const struct time_view *t, size_t tick)
+{
+	int64_t sum = 0;
+	for (size_t i = 0; i < t->series.class_count; i++)
+		sum += measure(t, tick, i);
+	return sum;
+}
+
+static uint64_t end_ns(const struct browser *b)
+{
+	uint64_t end = graph_end_time(b->model.graph);
+	return end ? end : 1;
+}
+
+/* ---- loading ----------------------------------------------------------------------------- */
+
+static bool is_of_frames(const char *by)
+{
+	static const char *const words[] = {"func", "line", "file", "module", "class", "addr"};
+	const char *p = by ? by + strlen("by ") : "func";
+	while (*p) {
+		size_t bytes = strcspn(p, ", "), i = 0;
+		while (i < 6 && (strlen(words[i]) != bytes || memcmp(words[i], p, bytes) != 0))
+			i++;
+		if (i == 6)
+			return false;
+		p += bytes;
+		p += strspn(p, ", ");
+	}
+	return true;
+}
+
+/* Down from the leaf along the path that the query leaves. */
+static enum neap_err find_parent(struct time_view *t, unsigned depth, uint32_t *row_out,
+				 struct query_error *error)
+{
+	enum neap_err code = NEAP_OK;
+	*row_out = OPENED_ROOT;
+	while (!code && depth--) {
+		uint32_t first, count;
+		code = query_opened_children(t->q, *row_out, &first, &count, error);
+		if (!code && !count)
+			break;
+		*row_out = first;
+	}
+	return code;
+}
+
+static enum neap_err make_series(struct time_view *t, unsigned depth, struct query_error *error)
+{
+	uint32_t row;
+	query_series_release(&t->series);
+	enum neap_err code = find_parent(t, depth, &row, error);
+	return code ? code : query_opened_series(t->q, row, CLASSES_MOST, &t->series, error);
+}
+
+static enum neap_err load(void *self, struct browser *b, struct query_error *error)
+{
+	struct time_view *t = self;
+	const struct state *s = model_state(&b->model);
+	const char *by = state_chip(s, STAGE_BY);
+	t->is_grouped = !is_of_frames(by);
+	const struct compose c = {.head = "allocated",
+				  .default_by = "func",
+				  .view = t->is_grouped ? NULL : "callers",
+				  .without_rows = true};
+	enum neap_err code = model_result(&b->model, &c, &t->q, error);
+	if (code)
+		return code;
+	uint64_t serial = model_serial(&b->model, t->q);
+	if (serial != t->serial || s->callers_depth != t->depth) {
+		t->serial = 0;
+		t->list = (struct list){.count = 0};
+		code = make_series(t, s->callers_depth, error);
+		if (code)
+			return code;
+		t->serial = serial;
+		t->depth = s->callers_depth;
+	}
+	const struct query_result *r = query_opened_result(t->q);
+	browser_summarise(b, r);
+	snprintf(b->summary.population, sizeof b->summary.population, "allocated in all:");
+	return NEAP_OK;
+}
+
+static void release(void *self)
+{
+	struct time_view *t = self;
+	query_series_release(&t->series);
+	mem_free(t->columns);
+	mem_free(t->ticks);
+}
+
+/* ---- columns of the chart --------------------------------------------------------------------- */
+
+static unsigned column_of(const struct browser *b, unsigned cols, uint64_t ns)
+{
+	unsigned col = (unsigned)((double)ns / (double)end_ns(b) * cols);
+	return col >= cols ? cols - 1 : col;
+}
+
+/* In each column the tick with the highest sum; a column without a tick shows the one before. */
+static void choose_ticks(struct time_view *t, const struct browser *b, unsigned cols)
+{
+	size_t tick = 0;
+	for (unsigned col = 0; col < cols; col++) {
+		size_t best = tick ? tick - 1 : 0;
+		bool is_first = true;
+		for (; tick < t->series.tick_count; tick++) {
+			uint64_t ns = graph_snap_time(b->model.graph, (snap_id)tick);
+			if (column_of(b, cols, ns) > col)
+				break;
+			if (is_first || sum_at(t, tick) > sum_at(t, best))
+				best = tick;
+			is_first = false;
+		}
+		t->ticks[col] = best;
+	}
+}
+
+static bool make_columns(struct time_view *t, const struct browser *b, unsigned cols)
+{
+	size_t classes = t->series.class_count;
+	mem_free(t->columns);
+	mem_free(t->ticks);
+	t->columns = mem_zarray((size_t)cols * classes + 1, sizeof *t->columns);
+	t->ticks = mem_zarray(cols + 1u, sizeof *t->ticks);
+	if (!t->columns || !t->ticks)
+		return false;
+	choose_ticks(t, b, cols);
+	t->chart = (struct time_chart){.values = t->columns,
+				       .class_count = classes,
+				       .other_class = classes - 1,
+				       .selected = t->list.selected};
+	for (unsigned col = 0; col < cols; col++) {
+		int64_t sum = 0;
+		for (size_t i = 0; i < classes; i++)
+			sum += t->columns[col * classes + i] = measure(t, t->ticks[col], i);
+		if (sum > t->chart.most)
+			t->chart.most = sum;
+	}
+	return true;
+}
+
+/* RSS at the tick of each column.  Returns the highest. */
+static int64_t make_line(const struct time_view *t, const struct browser *b, unsigned cols,
+			 int64_t *line)
+{
+	const struct profile *p = b->model.profile;
+	int64_t most = 0;
+	for (unsigned col = 0; col < cols; col++) {
+		size_t tick = t->ticks[col];
+		line[col] = tick ? (int64_t)p->snapshots[tick - 1].rss_bytes : -1;
+		if (!line[col])
+			line[col] = -1;
+		if (line[col] > most)
+			most = line[col];
+	}
+	return most;
+}
+
+/* ---- drawing ------------------------------------------------------------------------------------ */
+
+static uint64_t cursor_ns(const struct browser *b)
+{
+	uint64_t ns;
+	return strip_instant(b, &ns) ? ns : b->strip_cursor_ns;
+}
+
+static size_t cursor_tick(const struct time_view *t, const struct browser *b)
+{
+	size_t tick = graph_snap_at(b->model.graph, cursor_ns(b));
+	return tick < t->series.tick_count ? tick : t->series.tick_count - 1;
+}
+
+static void draw_axis(const struct time_view *t, const struct area *a, const struct area *chart)
+{
+	char text[FMT_BYTES];
+	const int64_t values[] = {t->chart.most, t->chart.most / 2};
+	unsigned rows[] = {chart->row - a->row, chart->row - a->row + chart->rows / 2};
+	for (size_t i = 0; i < 2 && (!i || chart->rows > 3); i++) {
+		if (t->shows_blocks)
+			show_count(text, sizeof text, values[i]);
+		else
+			show_bytes(text, sizeof text, values[i]);
+		area_right(a, rows[i], AXIS_COLS - 1, AXIS_COLS - 1, look(ROLE_DIM), text);
+	}
+	area_upright(a, chart->row - a->row, AXIS_COLS - 1, chart->rows, look(ROLE_DIM));
+}
+
+static void draw_peak(struct browser *b, const struct area *foot)
+{
+	char when[FMT_BYTES], bytes[FMT_BYTES];
+	struct graph_peak peak = graph_peak(b->model.graph);
+	unsigned col = column_of(b, foot->cols, peak.time_ns);
+	const char *sign = grid_is_utf8(foot->grid) ? "\u25b4" : "^";
+	struct buf text = {0};
+	buf_printf(&text, "peak %s%s at %s", peak.is_exact && !peak.bound_bytes ? "" : "about ",
+		   fmt_bytes(bytes, sizeof bytes, peak.bytes),
+		   fmt_duration(when, sizeof when, peak.time_ns));
+	unsigned width = text.has_failed ? 0 : text_cols(text.data);
+	if (width && col + width + 12 < foot->cols)
+		area_printf(foot, 0, col, look(ROLE_PEAK), "%s%s", sign, text.data);
+	else if (width && col >= width)
+		area_printf(foot, 0, col - width, look(ROLE_PEAK), "%s%s", text.data, sign);
+	else
+		area_put(foot, 0, col, look(ROLE_PEAK), sign);
+	buf_release(&text);
+}
+
+static void draw_foot(struct browser *b, const struct area *foot)
+{
+	const struct profile *p = b->model.profile;
+	char text[FMT_BYTES];
+	area_put(foot, 0, 0, look(ROLE_DIM), "0 s");
+	area_right(foot, 0, foot->cols, 12, look(ROLE_DIM),
+		   fmt_duration(text, sizeof text, end_ns(b)));
+	for (size_t i = 0; i < p->mark_count; i++) {
+		unsigned col = column_of(b, foot->cols, p->marks[i].time_ns);
+		col = area_put(foot, 0, col, look(ROLE_MARK), "@");
+		area_elide(foot, 0, col, 12, look(ROLE_MARK), p->marks[i].name);
+	}
+	draw_peak(b, foot);
+}
+
+static void draw_cursor(struct time_view *t, struct browser *b)
+{
+	const struct area *a = &t->chart_area;
+	unsigned col = column_of(b, a->cols, cursor_ns(b));
+	if (b->has_range_start) {
+		unsigned from = column_of(b, a->cols, b->range_start_ns);
+		unsigned low = from < col ? from : col, high = from < col ? col : from;
+		for (unsigned row = 0; row < a->rows; row++)
+			area_flag(a, row, low, high - low + 1, LOOK_REVERSE);
+		return;
+	}
+	for (unsigned row = 0; row < a->rows; row++)
+		area_flag(a, row, col, 1, LOOK_REVERSE);
+}
+
+static void draw_chart(struct time_view *t, struct browser *b, const struct area *a)
+{
+	if (a->cols <= AXIS_COLS + 4 || a->rows < 3)
+		return;
+	t->chart_area = area_cut(a, 0, AXIS_COLS, a->rows - 1, a->cols - AXIS_COLS - 1);
+	const struct area foot = area_cut(a, a->rows - 1, AXIS_COLS, 1, a->cols - AXIS_COLS - 1);
+	unsigned cols = t->chart_area.cols;
+	int64_t *line = mem_array(cols + 1u, sizeof *line);
+	if (line && make_columns(t, b, cols)) {
+		int64_t rss = make_line(t, b, cols, line);
+		struct graph_peak peak = graph_peak(b->model.graph);
+		if (!t->shows_blocks && peak.bytes > t->chart.most &&
+		    !state_chip(model_state(&b->model), STAGE_WHERE))
+			t->chart.most = peak.bytes;
+		if (!t->shows_blocks) {
+			t->chart.line = line;
+			if ((double)rss <= RSS_SCALE_MOST * (double)t->chart.most &&
+			    rss > t->chart.most)
+				t->chart.most = rss;
+		}
+		time_chart_draw(&t->chart_area, &t->chart);
+		t->chart.line = NULL;
+		draw_axis(t, a, &t->chart_area);
+		draw_cursor(t, b);
+		draw_foot(b, &foot);
+	}
+	mem_free(line);
+}
+
+static bool frame_of(const struct time_view *t, const struct browser *b, size_t class,
+		     struct graph_frame *out)
+{
+	if (t->is_grouped || class + 1 >= t->series.class_count)
+		return false;
+	const struct result_row *row = &query_opened_result(t->q)->rows[t->series.rows[class]];
+	if (!row->frame_count || b->model.path_count > 1)
+		return false;
+	*out = graph_entry(b->model.graph, row->frames[0]);
+	return true;
+}
+
+/* The first key of a class. */
+static const char *key_of(const struct time_view *t, size_t class)
+{
+	const struct query_result *r = query_opened_result(t->q);
+	const char *text = "";
+	for (size_t i = r->column_count; i-- > 0;) {
+		const struct result_cell *c =
+			&r->cells[t->series.rows[class] * r->column_count + i];
+		if (r->columns[i].is_key)
+			text = c->is_unknown || !c->text ? "[unknown]" : c->text;
+	}
+	return text;
+}
+
+static const char *name_of(const struct time_view *t, struct browser *b, size_t class,
+			   unsigned cols)
+{
+	const char *by = state_chip(model_state(&b->model), STAGE_BY);
+	struct graph_frame f;
+	if ((!by || !strcmp(by, "by func")) && frame_of(t, b, class, &f))
+		return name_frame(&b->names, &f, cols);
+	if (by && !strcmp(by, "by module"))
+		return name_module(&b->names, key_of(t, class), cols);
+	return name_text(&b->names, key_of(t, class), cols);
+}
+
+static void draw_class(struct time_view *t, struct browser *b, const struct area *a, unsigned row,
+		       size_t class, size_t tick)
+{
+	char text[FMT_BYTES];
+	bool is_other = class + 1 == t->series.class_count;
+	struct look l = look(time_chart_role(&t->chart, class));
+	int64_t value = measure(t, tick, class);
+	bool has_blocks = grid_is_utf8(a->grid) && !a->grid->is_mono;
+	unsigned col = has_blocks ? area_put(a, row, 0, l, "\u2588\u2588 ") : 0;
+	col = area_printf(a, row, col, look_bold(ROLE_TEXT), "%c",
+			  time_chart_letter(&t->chart, class));
+	if (t->shows_blocks)
+		show_count(text, sizeof text, value);
+	else
+		show_bytes(text, sizeof text, value);
+	area_right(a, row, col + 8, 7, look(value ? ROLE_STRONG : ROLE_DIM), text);
+	area_right(a, row, col + 15, 7, look(ROLE_DIM),
+		   show_share(text, sizeof text, (double)value, (double)sum_at(t, tick)));
+	col += 17;
+	if (is_other)
+		area_printf(a, row, col, look(ROLE_DIM), "%zu others", t->series.other_count);
+	else if (col < a->cols)
+		area_put(a, row, col, look(ROLE_TEXT), name_of(t, b, class, a->cols - col));
+}
+
+static void draw_legend(struct time_view *t, struct browser *b, const struct area *a)
+{
+	char when[FMT_BYTES], text[FMT_BYTES];
+	size_t tick = cursor_tick(t, b);
+	fmt_duration(when, sizeof when, graph_snap_time(b->model.graph, (snap_id)tick));
+	if (t->shows_blocks)
+		fmt_count(text, sizeof text, sum_at(t, tick));
+	else
+		fmt_bytes(text, sizeof text, sum_at(t, tick));
+	area_printf(a, 0, 0, look(ROLE_HEADING), "live at %s: %s%s  %s", when, text,
+		    t->shows_blocks ? " blocks" : "",
+		    t->depth ? "by caller" : "by what allocated it");
+	const struct area rows = area_cut(a, 1, 0, a->rows - 1, a->cols);
+	t->list.count = t->series.class_count;
+	list_fit(&t->list, rows.rows);
+	for (unsigned i = 0; i < rows.rows && t->list.top + i < t->list.count; i++) {
+		size_t class = t->list.top + i;
+		draw_class(t, b, &rows, i, class, tick);
+		if (class == t->list.selected) {
+			area_flag(&rows, i, 0, rows.cols, LOOK_REVERSE);
+			area_cursor(&rows, i, 0);
+		}
+	}
+}
+
+static void draw(void *self, struct browser *b, const struct area *a)
+{
+	struct time_view *t = self;
+	if (a->cols >= LEGEND_SCREEN) {
+		const struct area left = area_cut(a, 0, 0, a->rows, a->cols - LEGEND_COLS - 1);
+		const struct area right =
+			area_cut(a, 0, a->cols - LEGEND_COLS, a->rows, LEGEND_COLS);
+		draw_chart(t, b, &left);
+		draw_legend(t, b, &right);
+		return;
+	}
+	unsigned legend = (unsigned)t->series.class_count + 1;
+	unsigned most = a->rows > 8 ? a->rows * 2 / 5 : a->rows / 2;
+	if (legend > most)
+		legend = most ? most : 1;
+	const struct area upper = area_cut(a, 0, 0, a->rows - legend, a->cols);
+	const struct area lower = area_cut(a, a->rows - legend, 1, legend, a->cols);
+	draw_chart(t, b, &upper);
+	draw_legend(t, b, &lower);
+}
+
+/* ---- keys ------------------------------------------------------------------------------------------ */
+
+/* The path chip of the query, which ends at the leaf, or NULL. */
+static const char *path_chip(const struct state *s)
+{
+	for (size_t i = 0; i < s->chip_count; i++) {
+		const char *text = s->chips[i].text;
+		if (s->chips[i].kind == STAGE_WHERE && !strncmp(text, "where path ", 11))
+			return text;
+	}
+	return NULL;
+}
+
+static bool replace_path(struct state *s, const char *text)
+{
+	for (size_t i = 0; i < s->chip_count; i++) {
+		if (!strncmp(s->chips[i].text, "where path ", 11)) {
+			state_remove_chip(s, i);
+			break;
+		}
+	}
+	return state_add_chip(s, STAGE_WHERE, text);
+}
+
+static void commit(struct browser *b, struct state *s, bool is_good)
+{
+	struct query_error error = {.code = NEAP_OK};
+	if (!s || !is_good) {
+		state_free(s);
+		browser_say(b, ROLE_ERROR, "out of memory");
+		return;
+	}
+	browser_tell(b, model_commit(&b->model, s, &error), &error);
+}
+
+/* Who called this class of functions. */
+static void enter_frame(struct time_view *t, struct browser *b, const struct graph_frame *f)
+{
+	struct buf path = {0};
+	struct state *s = model_edit(&b->model);
+	const char *old = s && t->depth ? path_chip(s) : NULL;
+	buf_puts(&path, "where path ");
+	query_step(&path, f);
+	if (old)
+		buf_printf(&path, " > %s", old + strlen("where path "));
+	else
+		buf_putc(&path, '$');
+	bool is_good = s && !path.has_failed;
+	if (is_good) {
+		is_good = replace_path(s, path.data);
+		s->callers_depth = t->depth + 1;
+	}
+	buf_release(&path);
+	commit(b, s, is_good);
+}
+
+/* Only this module, file, thread: then by function. */
+static void enter_key(struct time_view *t, struct browser *b, const char *by, size_t class)
+{
+	struct buf where = {0};
+	const char *word = by + strlen("by ");
+	const char *key = key_of(t, class);
+	if (strpbrk(word, ",:") || !strcmp(word, "class") || !strcmp(key, "[unknown]")) {
+		browser_say(b, ROLE_DIM, "this class cannot be entered");
+		return;
+	}
+	struct state *s = model_edit(&b->model);
+	buf_printf(&where, "where %s%s=", t->is_grouped ? "" : "leaf.", word);
+	query_quote(&where, key);
+	bool is_good = s && !where.has_failed && state_add_chip(s, STAGE_WHERE, where.data) &&
+		       state_set_chip(s, STAGE_BY, NULL);
+	buf_release(&where);
+	commit(b, s, is_good);
+}
+
+static void enter(struct time_view *t, struct browser *b)
+{
+	struct graph_frame f;
+	const char *by = state_chip(model_state(&b->model), STAGE_BY);
+	size_t class = t->list.selected;
+	if (class + 1 >= t->series.class_count)
+		browser_say(b, ROLE_DIM, "these are many classes; 2 lists them all");
+	else if (by && strcmp(by, "by func") != 0)
+		enter_key(t, b, by, class);
+	else if (frame_of(t, b, class, &f))
+		enter_frame(t, b, &f);
+}
+
+static void look_at(struct browser *b, uint64_t ns)
+{
+	struct query_error error = {.code = NEAP_OK};
+	struct buf head = {0};
+	b->strip_cursor_ns = ns;
+	buf_puts(&head, "live at ");
+	query_time(&head, ns);
+	if (!head.has_failed)
+		browser_tell(b, model_move_head(&b->model, head.data, &error), &error);
+	buf_release(&head);
+}
+
+/* To the tick shown in the next column. */
+static void move(struct time_view *t, struct browser *b, bool is_back, unsigned steps)
+{
+	unsigned cols = t->chart_area.cols;
+	if (!cols || !t->ticks)
+		return;
+	unsigned col = column_of(b, cols, cursor_ns(b));
+	if (is_back)
+		col = col > steps ? col - steps : 0;
+	else
+		col = cols - 1 - col > steps ? col + steps : cols - 1;
+	look_at(b, (uint64_t)((double)end_ns(b) * (col + 0.5) / cols) / 1000 * 1000);
+}
+
+static bool act(void *self, struct browser *b, enum action action)
+{
+	struct time_view *t = self;
+	switch (action) {
+	case ACTION_LEFT:
+	case ACTION_RIGHT:
+		move(t, b, action == ACTION_LEFT, 1);
+		return true;
+	case ACTION_PAGE_UP:
+	case ACTION_PAGE_DOWN:
+		move(t, b, action == ACTION_PAGE_UP, 10);
+		return true;
+	case ACTION_UP:
+	case ACTION_DOWN:
+		return list_act(&t->list, action);
+	case ACTION_FIRST:
+		look_at(b, 0);
+		return true;
+	case ACTION_LAST:
+		look_at(b, end_ns(b));
+		return true;
+	case ACTION_ENTER:
+		enter(t, b);
+		return true;
+	case ACTION_MEASURE:
+		t->shows_blocks = !t->shows_blocks;
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool mouse(void *self, struct browser *b, const struct mouse *m)
+{
+	struct time_view *t = self;
+	unsigned row = m->row + b->view_area.row, col = m->col + b->view_area.col;
+	const struct area *a = &t->chart_area;
+	if (m->kind == MOUSE_WHEEL_UP || m->kind == MOUSE_WHEEL_DOWN)
+		return list_mouse(&t->list, m);
+	if (row < a->row || row >= a->row + a->rows || col < a->col || col >= a->col + a->cols ||
+	    !t->columns)
+		return false;
+	size_t class = time_chart_class(&t->chart, a, row - a->row, col - a->col);
+	if (m->kind == MOUSE_PRESS || m->kind == MOUSE_DOUBLE) {
+		if (class < t->series.class_count)
+			t->list.selected = class;
+		look_at(b, (uint64_t)((double)end_ns(b) * (col - a->col + 0.5) / a->cols) / 1000 *
+				   1000);
+	}
+	if (m->kind == MOUSE_DOUBLE)
+		enter(t, b);
+	return true;
+}
+
+static void place(const void *self, struct buf *out)
+{
+	const struct time_view *t = self;
+	list_place(&t->list, out);
+}
+
+static bool frame(const void *self, const struct browser *b, struct graph_frame *out)
+{
+	const struct time_view *t = self;
+	return t->serial && frame_of(t, b, t->list.selected, out);
+}
+
+static void row_text(const void *self, struct browser *b, struct buf *out)
+{
+	const struct time_view *t = self;
+	char text[FMT_BYTES];
+	if (!t->serial || t->list.selected + 1 >= t->series.class_count)
+		return;
+	size_t tick = cursor_tick(t, b);
+	buf_printf(out, "%s  %s",
+		   t->shows_blocks
+			   ? fmt_count(text, sizeof text, measure(t, tick, t->list.selected))
+			   : fmt_bytes(text, sizeof text, measure(t, tick, t->list.selected)),
+		   key_of(t, t->list.selected));
+}
+
+const struct view view_time = {
+	.self_bytes = sizeof(struct time_view),
+	.release = release,
+	.load = load,
+	.draw = draw,
+	.act = act,
+	.mouse = mouse,
+	.place = place,
+	.frame = frame,
+	.row_text = row_text,
+};

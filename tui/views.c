@@ -1,0 +1,14 @@
+/* Which view a screen has. */
+#include "config.h"
+
+#include "tui/view.h"
+
+const struct view *view_of(enum screen s)
+{
+	static const struct view *const views[SCREEN_COUNT] = {
+		[SCREEN_TREE] = &view_tree,
+		[SCREEN_TABLE] = &view_table,
+		[SCREEN_TIME] = &view_time,
+	};
+	return s < SCREEN_COUNT ? views[s] : NULL;
+}
