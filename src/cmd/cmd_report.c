@@ -1,13 +1,13 @@
 /* neap report: the text report of one profile. */
 #include "config.h"
 
+#include "query/query.h"
 #include "src/base/mem.h"
 #include "src/cmd/cmd.h"
 #include "src/cmd/find.h"
 #include "src/cmd/screen.h"
 #include "src/report/report.h"
 #include "src/report/suspects.h"
-#include "src/sym/sym.h"
 
 #include <getopt.h>
 #include <stdio.h>
@@ -101,26 +101,30 @@ static int parse(int argc, char **argv, struct request *r, bool *is_done)
 	return CMD_OK;
 }
 
-static enum neap_err report(const struct request *r, struct err *e)
+static enum neap_err write_it(struct query_session *session, const struct request *r, struct err *e)
 {
-	struct profile *profile = NULL;
-	struct graph *graph = NULL;
 	struct buf out = {0};
-	char *newest = NULL;
-	const struct graph_options options = {.is_wrapper = sym_is_wrapper};
-	enum neap_err code = r->path ? NEAP_OK : newest_profile(".", &newest, e);
-	if (!code)
-		code = profile_open(r->path ? r->path : newest, &profile, e);
-	if (!code)
-		code = graph_build(profile, &options, &graph, e);
-	if (!code)
-		code = (r->wants_suspects ? suspects_write : report_write)(graph, &r->options, &out,
-									   e);
+	enum neap_err code =
+		(r->wants_suspects ? suspects_write : report_write)(session, &r->options, &out, e);
 	if (!code)
 		fwrite(out.data, 1, out.count_bytes, stdout);
 	buf_release(&out);
-	graph_free(graph);
-	profile_free(profile);
+	return code;
+}
+
+static enum neap_err report(const struct request *r, struct err *e)
+{
+	const struct query_options options = {.cursor_ns = UINT64_MAX};
+	struct query_session *session = NULL;
+	char *newest = NULL;
+	enum neap_err code = r->path ? NEAP_OK : newest_profile(".", &newest, e);
+	if (!code)
+		code = query_session_new(&options, &session, e);
+	if (!code)
+		code = query_session_open(session, r->path ? r->path : newest, e);
+	if (!code)
+		code = write_it(session, r, e);
+	query_session_free(session);
 	mem_free(newest);
 	return code;
 }

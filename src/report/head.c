@@ -14,10 +14,9 @@
 #include <string.h>
 #include <time.h>
 
-#define LABEL_COLS    13u
-#define LINE_BYTES    1024u
-#define HOLDERS_COUNT 3u
-#define NS_PER_S      1000000000ull
+#define LABEL_COLS 13u
+#define LINE_BYTES 1024u
+#define NS_PER_S   1000000000ull
 
 static void label(struct text *t, const char *name)
 {
@@ -245,29 +244,6 @@ void head_warnings(struct text *t, struct shortener *nm, const struct graph *g)
 
 /* ---- totals ------------------------------------------------------------------------ */
 
-struct head_totals head_totals(const struct graph *g, struct graph_sum *cohorts_scratch)
-{
-	size_t count = graph_profile(g)->cohort_count;
-	struct graph_window whole = graph_whole_run(g);
-	struct head_totals totals;
-	const struct {
-		enum graph_pop pop;
-		struct graph_sum *sum;
-		struct graph_window window;
-	} wanted[] = {
-		{POP_PEAK, &totals.peak, whole},
-		{POP_LEAKED, &totals.leaked, whole},
-		{POP_ALLOCATED, &totals.allocated, whole},
-		{POP_TEMPORARY, &totals.temporary, whole},
-		{POP_LIVE, &totals.inherited, {0, 0}},
-	};
-	for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
-		graph_pop_cohorts(g, wanted[i].pop, wanted[i].window, cohorts_scratch);
-		*wanted[i].sum = graph_add_up(cohorts_scratch, count);
-	}
-	return totals;
-}
-
 #define FIGURE_COLS 10u /* "1023.9 MiB" */
 
 /* "1.2 MiB in 34 blocks", then the rest of the sentence. */
@@ -297,18 +273,18 @@ static void write_peak(struct text *t, const struct graph *g, struct graph_sum s
 
 /* The answer most people came for, before anything else. */
 static void write_holders(struct text *t, struct shortener *nm, const struct graph *g,
-			  const struct rows *at_peak)
+			  const struct answer *holders)
 {
-	for (size_t i = 0; i < at_peak->count && i < HOLDERS_COUNT; i++) {
-		const struct row *row = &at_peak->rows[i];
-		if (!row->sum.bytes)
+	int64_t all_bytes = answer_total(holders).bytes;
+	for (size_t i = 0; i < holders->result->row_count; i++) {
+		int64_t held_bytes = answer_sum(holders, i, "self").bytes;
+		if (holders->result->rows[i].kind == ROW_OTHER || held_bytes <= 0)
 			break;
 		char share[FMT_BYTES], bytes[FMT_BYTES], line[2 * FMT_BYTES];
-		struct graph_frame f = graph_entry(g, row->entry);
+		struct graph_frame f = graph_entry(g, answer_entry(holders, i));
 		snprintf(line, sizeof line, "%7s ",
-			 fmt_pct(share, sizeof share, (double)row->sum.bytes,
-				 (double)at_peak->total.bytes));
-		fmt_bytes(bytes, sizeof bytes, row->sum.bytes);
+			 fmt_pct(share, sizeof share, (double)held_bytes, (double)all_bytes));
+		fmt_bytes(bytes, sizeof bytes, held_bytes);
 		label(t, i ? "" : "  held by");
 		text_right(t, STYLE_PLAIN, FIGURE_COLS, bytes);
 		text_put(t, STYLE_PLAIN, " ");
@@ -329,10 +305,10 @@ static void write_temporary(struct text *t, const struct head_totals *totals)
 }
 
 void head_figures(struct text *t, struct shortener *nm, const struct graph *g,
-		  const struct head_totals *totals, const struct rows *at_peak)
+		  const struct head_totals *totals, const struct answer *holders)
 {
 	write_peak(t, g, totals->peak);
-	write_holders(t, nm, g, at_peak);
+	write_holders(t, nm, g, holders);
 	write_figure(t, "leaked", totals->leaked, "block", "blocks", "");
 	write_figure(t, "allocated", totals->allocated, "allocation", "allocations", "");
 	write_temporary(t, totals);

@@ -3,8 +3,8 @@
 #define NEAP_REPORT_HEAD_H
 
 #include "src/graph/graph.h"
+#include "src/report/answer.h"
 #include "src/report/name.h"
-#include "src/report/rows.h"
 #include "src/report/text.h"
 
 /* Totals of the run. */
@@ -12,14 +12,14 @@ struct head_totals {
 	struct graph_sum peak, leaked, allocated, temporary;
 	struct graph_sum inherited; /* live at the start: the process is a fork */
 };
-struct head_totals head_totals(const struct graph *g, struct graph_sum *cohorts_scratch);
 
 /* head_run - file, command, process, time, how it ended. */
 void head_run(struct text *t, struct shortener *nm, const struct graph *g);
 /* head_warnings - what the recording missed and what is wrong with the file; may write nothing. */
 void head_warnings(struct text *t, struct shortener *nm, const struct graph *g);
-/* head_figures - the totals; at_peak are the functions that hold the peak, highest first. */
+/* head_figures - the totals; holders is the answer to HEAD_HOLDERS_QUERY. */
+#define HEAD_HOLDERS_QUERY "peak | by func | top 3 by self"
 void head_figures(struct text *t, struct shortener *nm, const struct graph *g,
-		  const struct head_totals *totals, const struct rows *at_peak);
+		  const struct head_totals *totals, const struct answer *holders);
 
 #endif

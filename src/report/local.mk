@@ -2,6 +2,8 @@ noinst_LTLIBRARIES += src/report/libreport.la
 neap_libs += src/report/libreport.la
 
 src_report_libreport_la_SOURCES = \
+	src/report/answer.c \
+	src/report/answer.h \
 	src/report/callers.c \
 	src/report/callers.h \
 	src/report/chart.c \

@@ -1,5 +1,6 @@
 /*
- * For each row the leaf nodes that are its call paths stand in one run of an array:
+ * The sites of a population are gone through once; those that belong to a row are kept, and
+ * added up by leaf node, which is a call path.  The paths of each row then stand together:
  *
  *   row 0             row 1      row 2
  *   | A B C D E F G | H I | ...
@@ -11,7 +12,6 @@
 
 #include "src/report/paths.h"
 
-#include "src/base/map.h"
 #include "src/base/mem.h"
 #include "src/report/callers.h"
 
@@ -20,102 +20,230 @@
 #define KEY_NO_CALLER UINT64_MAX
 #define NO_ROW        UINT32_MAX
 
+/* ---- places ------------------------------------------------------------------------- */
+
+enum neap_err path_finder_init(struct path_finder *f, const struct graph *g, struct err *e)
+{
+	const struct profile *p = graph_profile(g);
+	size_t entry_count = graph_entry_count(g);
+	*f = (struct path_finder){
+		.g = g,
+		.place_of = mem_array(entry_count, sizeof *f->place_of),
+		.cohorts = mem_array(p->cohort_count, sizeof *f->cohorts),
+		.sites = mem_array(p->site_count, sizeof *f->sites),
+	};
+	if (!f->place_of || !f->cohorts || !f->sites) {
+		path_finder_release(f);
+		return err_nomem(e, "the call paths");
+	}
+	memset(f->place_of, 0xff, entry_count * sizeof *f->place_of);
+	return NEAP_OK;
+}
+
+void path_finder_release(struct path_finder *f)
+{
+	mem_free(f->place_of);
+	mem_free(f->cohorts);
+	mem_free(f->sites);
+	strtab_release(&f->places);
+	*f = (struct path_finder){.g = NULL};
+}
+
+uint32_t path_finder_place(struct path_finder *f, entry_id entry)
+{
+	if (f->place_of[entry] != PLACE_NONE)
+		return f->place_of[entry];
+	struct graph_frame frame = graph_entry(f->g, entry);
+	bool is_address = frame.kind == FRAME_ADDRESS;
+	const uint64_t key[] = {frame.kind, frame.func ? frame.func : frame.module,
+				is_address ? frame.pc : 0, frame.line ? frame.file : 0, frame.line};
+	f->place_of[entry] = strtab_add(&f->places, (const char *)key, sizeof key);
+	return f->place_of[entry];
+}
+
+/* Sums of the population by site, if they are not there from the table before. */
+static void sum_sites(struct path_finder *f, enum graph_pop pop, struct graph_window window)
+{
+	if (f->has_sites && f->pop == pop && f->window.from == window.from &&
+	    f->window.to == window.to)
+		return;
+	graph_pop_cohorts(f->g, pop, window, f->cohorts);
+	graph_sum_sites(f->g, f->cohorts, f->sites);
+	f->has_sites = true;
+	f->pop = pop;
+	f->window = window;
+}
+
+/* ---- gathering -------------------------------------------------------------------- */
+
 struct path {
 	node_id leaf;
+	uint32_t row;
 	struct graph_sum sum;
 	struct caller_walk walk;
 	uint64_t caller;
 };
 
+struct site_of_path {
+	node_id node, leaf;
+	uint32_t row;
+	struct graph_sum sum;
+};
+
 struct chooser {
-	const struct row_maker *m;
+	struct path_finder *f;
 	enum row_key key;
 	struct row *rows;
 	size_t row_count;
-	uint32_t *row_of_group;
-	struct path *paths; /* runs of all rows */
+	uint32_t *first_row; /* by place; NO_ROW: none */
+	size_t place_count;
+	uint32_t *next_row; /* by row: another of the same place; NO_ROW: none */
+	struct site_of_path *sites;
+	size_t site_count, site_cap;
+	struct map path_of; /* row and leaf -> index in found */
+	struct path *found; /* in the order of the file */
+	size_t found_count, found_cap;
+	struct path *paths; /* by row */
 	size_t *first_path; /* [row_count + 1] */
-	struct map callers; /* caller -> index in sums */
+	struct map callers; /* caller -> index in sums; also node -> index */
 	struct graph_sum *sums;
 	size_t sums_cap;
 };
 
-static uint32_t row_of_leaf(const struct chooser *c, node_id leaf)
+/* The rows of each place, the first one in front. */
+static bool link_rows(struct chooser *c)
 {
-	entry_id entry = graph_leaf_entry(c->m->g, leaf);
-	return c->row_of_group[graph_group_of(c->m->places, entry)];
-}
-
-/* ---- gathering -------------------------------------------------------------------- */
-
-static bool allocate(struct chooser *c)
-{
-	size_t group_count = graph_group_count(c->m->places), path_count = 0;
-	c->row_of_group = mem_array(group_count, sizeof *c->row_of_group);
-	c->first_path = mem_zarray(c->row_count + 1, sizeof *c->first_path);
-	if (!c->row_of_group || !c->first_path)
-		return false;
-	for (size_t group = 0; group < group_count; group++)
-		c->row_of_group[group] = NO_ROW;
-	for (uint32_t i = 0; i < c->row_count; i++) {
-		c->row_of_group[graph_group_of(c->m->places, c->rows[i].entry)] = i;
-		c->first_path[i] = path_count;
-		path_count += c->rows[i].path_count;
+	for (size_t i = 0; i < c->row_count; i++) {
+		if (path_finder_place(c->f, c->rows[i].entry) == PLACE_NONE)
+			return false;
 	}
-	c->first_path[c->row_count] = path_count;
-	c->paths = mem_array(path_count, sizeof *c->paths);
-	return c->paths != NULL;
+	c->place_count = c->f->places.count;
+	c->first_row = mem_array(c->place_count, sizeof *c->first_row);
+	c->next_row = mem_array(c->row_count, sizeof *c->next_row);
+	if (!c->first_row || !c->next_row)
+		return false;
+	memset(c->first_row, 0xff, c->place_count * sizeof *c->first_row);
+	for (size_t i = c->row_count; i-- > 0;) {
+		uint32_t *first = &c->first_row[path_finder_place(c->f, c->rows[i].entry)];
+		c->rows[i].shares_place = *first != NO_ROW;
+		if (*first != NO_ROW)
+			c->rows[*first].shares_place = true;
+		c->next_row[i] = *first;
+		*first = (uint32_t)i;
+	}
+	return true;
 }
 
-static bool gather_paths(struct chooser *c)
+static uint32_t row_of_site(const struct chooser *c, uint32_t place, enum profile_api api)
 {
-	const struct graph *g = c->m->g;
-	size_t node_count = graph_profile(g)->node_count;
-	size_t *cursor = mem_array(c->row_count, sizeof *cursor);
-	if (!cursor)
-		return false;
-	memcpy(cursor, c->first_path, c->row_count * sizeof *cursor);
-	for (node_id n = 0; n < node_count; n++) {
-		struct graph_sum sum = c->m->leaves[n];
+	uint32_t row = place < c->place_count ? c->first_row[place] : NO_ROW;
+	while (row != NO_ROW && c->rows[row].api != ROW_ANY_API && c->rows[row].api != (int)api)
+		row = c->next_row[row];
+	return row;
+}
+
+static void add(struct graph_sum *to, struct graph_sum sum)
+{
+	to->blocks += sum.blocks;
+	to->bytes += sum.bytes;
+}
+
+static bool add_to_path(struct chooser *c, const struct site_of_path *s)
+{
+	uint64_t key = (uint64_t)s->row << 32 | s->leaf;
+	uint32_t at = map_find(&c->path_of, key);
+	if (at == MAP_ABSENT) {
+		at = (uint32_t)c->found_count;
+		if (!vec_reserve((void **)&c->found, &c->found_cap, c->found_count + 1,
+				 sizeof *c->found) ||
+		    !map_put(&c->path_of, key, at))
+			return false;
+		c->found[c->found_count++] = (struct path){.leaf = s->leaf, .row = s->row};
+		c->rows[s->row].path_count++;
+	}
+	add(&c->found[at].sum, s->sum);
+	return true;
+}
+
+static bool find_paths(struct chooser *c)
+{
+	const struct graph *g = c->f->g;
+	const struct profile *p = graph_profile(g);
+	for (size_t i = 0; i < p->site_count; i++) {
+		struct graph_sum sum = c->f->sites[i];
 		if (!sum.blocks && !sum.bytes)
 			continue;
-		uint32_t row = row_of_leaf(c, n);
+		node_id leaf = graph_leaf_node(g, p->sites[i].node);
+		uint32_t place = path_finder_place(c->f, graph_leaf_entry(g, leaf));
+		if (place == PLACE_NONE)
+			return false;
+		uint32_t row = row_of_site(c, place, (enum profile_api)p->sites[i].api);
 		if (row == NO_ROW)
 			continue;
+		if (!vec_reserve((void **)&c->sites, &c->site_cap, c->site_count + 1,
+				 sizeof *c->sites))
+			return false;
+		struct site_of_path *s = &c->sites[c->site_count++];
+		*s = (struct site_of_path){p->sites[i].node, leaf, row, sum};
+		if (!add_to_path(c, s))
+			return false;
+	}
+	return true;
+}
+
+/* The paths of each row next to each other, in the order of the file. */
+static bool arrange_paths(struct chooser *c)
+{
+	c->first_path = mem_zarray(c->row_count + 1, sizeof *c->first_path);
+	c->paths = mem_array(c->found_count, sizeof *c->paths);
+	size_t *cursor = mem_array(c->row_count, sizeof *cursor);
+	bool is_good = c->first_path && c->paths && cursor;
+	for (size_t i = 0; is_good && i < c->row_count; i++) {
+		cursor[i] = c->first_path[i];
+		c->first_path[i + 1] = c->first_path[i] + c->rows[i].path_count;
+	}
+	for (size_t i = 0; is_good && i < c->found_count; i++) {
+		struct path *p = &c->paths[cursor[c->found[i].row]++];
 		struct caller leaf;
-		struct path *p = &c->paths[cursor[row]++];
-		*p = (struct path){.leaf = n, .sum = sum, .walk = caller_walk_init(g, n)};
+		*p = c->found[i];
+		p->walk = caller_walk_init(c->f->g, p->leaf);
 		caller_walk_next(&p->walk, &leaf);
 	}
 	mem_free(cursor);
-	return true;
+	return is_good;
 }
 
 /* ---- choosing ----------------------------------------------------------------------- */
 
-static bool add_to_caller(struct chooser *c, const struct path *p)
+static bool add_to_key(struct chooser *c, uint64_t key, struct graph_sum sum)
 {
-	uint32_t at = map_find(&c->callers, p->caller);
+	uint32_t at = map_find(&c->callers, key);
 	if (at == MAP_ABSENT) {
 		at = (uint32_t)c->callers.count;
 		if (!vec_reserve((void **)&c->sums, &c->sums_cap, (size_t)at + 1,
 				 sizeof *c->sums) ||
-		    !map_put(&c->callers, p->caller, at))
+		    !map_put(&c->callers, key, at))
 			return false;
 		c->sums[at] = (struct graph_sum){0, 0};
 	}
-	c->sums[at].blocks += p->sum.blocks;
-	c->sums[at].bytes += p->sum.bytes;
+	add(&c->sums[at], sum);
 	return true;
+}
+
+static struct graph_sum sum_of_key(const struct chooser *c, uint64_t key)
+{
+	return c->sums[map_find(&c->callers, key)];
 }
 
 /* The caller that most comes through; of equal ones the first in the file. */
 static uint64_t heaviest_caller(const struct chooser *c, const struct path *paths, size_t count)
 {
 	uint64_t best = paths[0].caller;
-	struct graph_sum best_sum = c->sums[map_find(&c->callers, best)];
+	struct graph_sum best_sum = sum_of_key(c, best);
 	for (size_t i = 1; i < count; i++) {
-		struct graph_sum sum = c->sums[map_find(&c->callers, paths[i].caller)];
+		if (paths[i].caller == best)
+			continue;
+		struct graph_sum sum = sum_of_key(c, paths[i].caller);
 		if (row_compare_sums(sum, best_sum, c->key) < 0) {
 			best = paths[i].caller;
 			best_sum = sum;
@@ -131,8 +259,8 @@ static bool narrow(struct chooser *c, struct path *paths, size_t *count)
 	for (size_t i = 0; i < *count; i++) {
 		struct caller next;
 		bool has_next = caller_walk_next(&paths[i].walk, &next);
-		paths[i].caller = has_next ? caller_key(c->m->g, next.entry) : KEY_NO_CALLER;
-		if (!add_to_caller(c, &paths[i]))
+		paths[i].caller = has_next ? caller_key(c->f->g, next.entry) : KEY_NO_CALLER;
+		if (!add_to_key(c, paths[i].caller, paths[i].sum))
 			return false;
 	}
 	uint64_t best = heaviest_caller(c, paths, *count);
@@ -148,10 +276,8 @@ static bool narrow(struct chooser *c, struct path *paths, size_t *count)
 static struct graph_sum sum_of(const struct path *paths, size_t count)
 {
 	struct graph_sum sum = {0, 0};
-	for (size_t i = 0; i < count; i++) {
-		sum.blocks += paths[i].sum.blocks;
-		sum.bytes += paths[i].sum.bytes;
-	}
+	for (size_t i = 0; i < count; i++)
+		add(&sum, paths[i].sum);
 	return sum;
 }
 
@@ -160,6 +286,8 @@ static bool choose(struct chooser *c, size_t row_idx)
 	struct row *row = &c->rows[row_idx];
 	struct path *paths = &c->paths[c->first_path[row_idx]];
 	size_t count = row->path_count;
+	if (!count)
+		return true;
 	for (unsigned step = 0; step < CALLERS_NEAREST; step++) {
 		if (count > 1 && !narrow(c, paths, &count))
 			return false;
@@ -175,36 +303,45 @@ static bool choose(struct chooser *c, size_t row_idx)
 }
 
 /* A leaf may have reached the allocator through several wrappers: show the busiest way. */
-static void find_inner(const struct chooser *c)
+static bool find_inner(struct chooser *c)
 {
-	const struct graph *g = c->m->g;
-	size_t node_count = graph_profile(g)->node_count;
-	for (node_id n = 0; n < node_count; n++) {
-		struct graph_sum sum = c->m->self[n];
-		if (!sum.blocks && !sum.bytes)
-			continue;
-		node_id leaf = graph_leaf_node(g, n);
-		uint32_t at = row_of_leaf(c, leaf);
-		if (at == NO_ROW || c->rows[at].path != leaf)
-			continue;
-		struct row *row = &c->rows[at];
-		if (!row->inner || row_compare_sums(sum, c->m->self[row->inner], c->key) < 0)
-			row->inner = n;
+	map_clear(&c->callers);
+	for (size_t i = 0; i < c->site_count; i++) {
+		const struct site_of_path *s = &c->sites[i];
+		if (c->rows[s->row].path == s->leaf &&
+		    !add_to_key(c, (uint64_t)s->row << 32 | s->node, s->sum))
+			return false;
 	}
+	for (size_t i = 0; i < c->site_count; i++) {
+		const struct site_of_path *s = &c->sites[i];
+		struct row *row = &c->rows[s->row];
+		uint64_t key = (uint64_t)s->row << 32;
+		if (row->path == s->leaf &&
+		    (!row->inner || row_compare_sums(sum_of_key(c, key | s->node),
+						     sum_of_key(c, key | row->inner), c->key) < 0))
+			row->inner = s->node;
+	}
+	return true;
 }
 
-enum neap_err paths_choose(const struct row_maker *m, enum row_key key, struct row *rows,
-			   size_t count, struct err *e)
+enum neap_err paths_choose(struct path_finder *f, enum graph_pop pop, struct graph_window window,
+			   enum row_key key, struct row *rows, size_t count, struct err *e)
 {
-	struct chooser c = {.m = m, .key = key, .rows = rows, .row_count = count};
-	bool is_done = allocate(&c) && gather_paths(&c);
+	struct chooser c = {.f = f, .key = key, .rows = rows, .row_count = count};
+	if (!count)
+		return NEAP_OK;
+	sum_sites(f, pop, window);
+	bool is_done = link_rows(&c) && find_paths(&c) && arrange_paths(&c);
 	for (size_t i = 0; is_done && i < count; i++)
 		is_done = choose(&c, i);
-	if (is_done)
-		find_inner(&c);
-	mem_free(c.row_of_group);
-	mem_free(c.first_path);
+	is_done = is_done && find_inner(&c);
+	mem_free(c.first_row);
+	mem_free(c.next_row);
+	mem_free(c.sites);
+	map_release(&c.path_of);
+	mem_free(c.found);
 	mem_free(c.paths);
+	mem_free(c.first_path);
 	mem_free(c.sums);
 	map_release(&c.callers);
 	return is_done ? NEAP_OK : err_nomem(e, "the call paths");

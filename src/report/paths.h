@@ -6,15 +6,38 @@
 #ifndef NEAP_REPORT_PATHS_H
 #define NEAP_REPORT_PATHS_H
 
+#include <stdint.h>
+
 #include "src/base/err.h"
+#include "src/base/map.h"
 #include "src/report/rows.h"
 
+#define PLACE_NONE UINT32_MAX
+
+/* What the tables of one report share. */
+struct path_finder {
+	const struct graph *g;
+	uint32_t *place_of; /* by entry; PLACE_NONE: not looked at yet */
+	struct strtab places;
+	/* Of the population asked for last: */
+	bool has_sites;
+	enum graph_pop pop;
+	struct graph_window window;
+	struct graph_sum *cohorts, *sites;
+};
+enum neap_err path_finder_init(struct path_finder *f, const struct graph *g, struct err *e);
+void path_finder_release(struct path_finder *f);
+
+/* path_finder_place - equal for entries that `by func,line` puts in one row; PLACE_NONE: no memory. */
+uint32_t path_finder_place(struct path_finder *f, entry_id entry);
+
 /*
- * paths_choose - fill path, inner and through of the first `count` rows.
- *   m  as rows_build left it for these rows
- * Cost: linear in nodes, and in the call paths of these rows times CALLERS_NEAREST.
+ * paths_choose - fill what rows say of paths and shared places.
+ *   pop, window  the blocks that the rows hold
+ * Cost: a pass over the cohorts unless the last call had the same blocks; linear in sites, and in
+ * the call paths of these rows times CALLERS_NEAREST.
  */
-enum neap_err paths_choose(const struct row_maker *m, enum row_key key, struct row *rows,
-			   size_t count, struct err *e);
+enum neap_err paths_choose(struct path_finder *f, enum graph_pop pop, struct graph_window window,
+			   enum row_key key, struct row *rows, size_t count, struct err *e);
 
 #endif

@@ -10,74 +10,87 @@
 struct report {
 	struct text text;
 	struct shortener names;
-	struct row_maker maker;
+	struct query_session *session;
+	const struct graph *g;
 	const struct report_options *options;
+	struct path_finder finder;
+	struct answer holders; /* of the peak, by function */
+	struct section_table tables[SECTION_COUNT];
+	struct head_totals totals;
 };
 
-static enum neap_err write_sections(struct report *r, const struct rows *at_peak, struct err *e)
+static enum neap_err ask_inherited(struct report *r, struct err *e)
 {
-	enum neap_err code = NEAP_OK;
-	for (size_t i = 0; i < report_section_count && !code; i++) {
-		const struct section *section = &report_sections[i];
-		struct rows own = {0};
-		const struct rows *rows = at_peak;
-		if (section->pop != POP_PEAK || section->key != ROW_BYTES) {
-			code = rows_build(&r->maker, section->pop, section->key,
-					  r->options->top_count, &own, e);
-			rows = &own;
-		}
-		if (!code) {
-			text_newline(&r->text);
-			code = section_write(&r->text, &r->names, r->maker.g, r->options, section,
-					     rows, e);
-		}
-		rows_release(&own);
+	struct answer a = {.text = NULL};
+	enum neap_err code = answer_get(r->session, "live at start | sum", &a, e);
+	if (!code)
+		r->totals.inherited = answer_total(&a);
+	answer_release(&a);
+	return code;
+}
+
+/* All queries come first: the top of the page says what they all add up to. */
+static enum neap_err ask(struct report *r, struct err *e)
+{
+	enum neap_err code = answer_get(r->session, HEAD_HOLDERS_QUERY, &r->holders, e);
+	for (size_t i = 0; i < SECTION_COUNT && !code; i++)
+		code = section_ask(r->session, &report_sections[i], r->options->top_count,
+				   &r->tables[i], e);
+	if (!code)
+		code = ask_inherited(r, e);
+	r->totals.peak = r->tables[SECTION_PEAK].rows.total;
+	r->totals.leaked = r->tables[SECTION_LEAKED].rows.total;
+	r->totals.allocated = r->tables[SECTION_ALLOCATED].rows.total;
+	r->totals.temporary = r->tables[SECTION_TEMPORARY].rows.total;
+	return code;
+}
+
+static enum neap_err write_page(struct report *r, struct err *e)
+{
+	struct text *t = &r->text;
+	head_run(t, &r->names, r->g);
+	head_warnings(t, &r->names, r->g);
+	text_newline(t);
+	head_figures(t, &r->names, r->g, &r->totals, &r->holders);
+	text_newline(t);
+	enum neap_err code = chart_write(t, &r->names, r->g, e);
+	for (size_t i = 0; i < SECTION_COUNT && !code; i++) {
+		text_newline(t);
+		code = section_write(t, &r->names, &r->finder, r->options, &r->tables[i], e);
 	}
 	return code;
 }
 
-static enum neap_err write_all(struct report *r, struct err *e)
+static void report_release(struct report *r)
 {
-	struct graph *g = r->maker.g;
-	struct rows at_peak = {0}, by_function = {0};
-	enum neap_err code =
-		rows_build(&r->maker, POP_PEAK, ROW_BYTES, r->options->top_count, &at_peak, e);
-	if (!code)
-		code = rows_by_function(g, &at_peak, ROW_BYTES, &by_function, e);
-	if (code)
-		goto out;
-	struct head_totals totals = head_totals(g, r->maker.cohorts);
-	head_run(&r->text, &r->names, g);
-	head_warnings(&r->text, &r->names, g);
-	text_newline(&r->text);
-	head_figures(&r->text, &r->names, g, &totals, &by_function);
-	text_newline(&r->text);
-	code = chart_write(&r->text, &r->names, g, e);
-	if (!code)
-		code = write_sections(r, &at_peak, e);
-out:
-	rows_release(&at_peak);
-	rows_release(&by_function);
-	return code;
+	for (size_t i = 0; i < SECTION_COUNT; i++)
+		section_release(&r->tables[i]);
+	answer_release(&r->holders);
+	path_finder_release(&r->finder);
+	shortener_release(&r->names);
 }
 
-enum neap_err report_write(struct graph *g, const struct report_options *options, struct buf *out,
-			   struct err *e)
+enum neap_err report_write(struct query_session *s, const struct report_options *options,
+			   struct buf *out, struct err *e)
 {
+	const struct graph *g = query_session_graph(s);
 	struct report r = {
 		.text = {.out = out,
 			 .width_cols = options->width_cols,
 			 .has_colour = options->has_colour,
 			 .is_utf8 = options->is_utf8},
 		.names = {.is_utf8 = options->is_utf8, .cwd = graph_profile(g)->run.cwd},
+		.session = s,
+		.g = g,
 		.options = options,
 	};
-	enum neap_err code = row_maker_init(&r.maker, g, e);
+	enum neap_err code = path_finder_init(&r.finder, g, e);
 	if (!code)
-		code = write_all(&r, e);
+		code = ask(&r, e);
+	if (!code)
+		code = write_page(&r, e);
 	if (!code && (r.names.has_failed || out->has_failed))
 		code = err_nomem(e, "the report");
-	row_maker_release(&r.maker);
-	shortener_release(&r.names);
+	report_release(&r);
 	return code;
 }

@@ -7,6 +7,7 @@
  *   chart     live bytes over time, the peak marked
  *   sections  one table per question (section.c), rows being places in the code
  *
+ * Every figure is the answer to a query; each table states its own.
  * Renders into a buffer; prints nothing.
  */
 #ifndef NEAP_REPORT_REPORT_H
@@ -15,9 +16,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "query/query.h"
 #include "src/base/buf.h"
 #include "src/base/err.h"
-#include "src/graph/graph.h"
 
 #define REPORT_WIDTH_MIN_COLS 60u
 #define REPORT_WIDTH_MAX_COLS 1000u
@@ -31,12 +32,12 @@ struct report_options {
 };
 
 /*
- * report_write - append the whole report to out.
- * The date is in the local time zone.  Same graph and options: same bytes.
- * Cost:  linear in the profile, and O(n log n) in the distinct places.
+ * report_write - append the whole report on the first file of a session to out.
+ * The date is in the local time zone.  Same profile and options: same bytes.
+ * Cost:  some ten queries, and finding the call paths of their rows.
  * Fails: ERR_NOMEM; out then holds a part of the report.
  */
-enum neap_err report_write(struct graph *g, const struct report_options *options, struct buf *out,
-			   struct err *e);
+enum neap_err report_write(struct query_session *s, const struct report_options *options,
+			   struct buf *out, struct err *e);
 
 #endif

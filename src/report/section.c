@@ -21,20 +21,42 @@
 #define SHARE_COLS 7u
 #define GAP_COLS   2u
 
-const struct section report_sections[] = {
-	{POP_PEAK, ROW_BYTES, "AT THE PEAK: who held the memory", "peak | by func,line",
+const struct section report_sections[SECTION_COUNT] = {
+	{POP_PEAK, ROW_BYTES, "AT THE PEAK: who held the memory", "peak | by func,line,api",
 	 "nothing was allocated, so there is no peak"},
-	{POP_LEAKED, ROW_BYTES, "LEAKED: still allocated at the end", "leaked | by func,line",
+	{POP_LEAKED, ROW_BYTES, "LEAKED: still allocated at the end", "leaked | by func,line,api",
 	 "nothing leaked"},
 	{POP_ALLOCATED, ROW_BYTES, "ALLOCATED MOST BYTES: over the whole run, freed or not",
-	 "allocated | by func,line", "nothing was allocated"},
+	 "allocated | by func,line,api", "nothing was allocated"},
 	{POP_ALLOCATED, ROW_BLOCKS, "ALLOCATED MOST OFTEN: over the whole run, freed or not",
 	 "allocated | by func,line,api", "nothing was allocated"},
 	{POP_TEMPORARY, ROW_BLOCKS,
 	 "TEMPORARY: freed before the same thread allocated anything else",
 	 "temporary | by func,line,api", "no allocation was temporary"},
 };
-const size_t report_section_count = sizeof report_sections / sizeof report_sections[0];
+
+/* ---- asking ------------------------------------------------------------------------ */
+
+enum neap_err section_ask(struct query_session *s, const struct section *section, size_t top_count,
+			  struct section_table *out, struct err *e)
+{
+	struct answer a = {.text = NULL};
+	*out = (struct section_table){.section = section};
+	snprintf(out->query, sizeof out->query, "%s | top %zu%s", section->query, top_count,
+		 section->key == ROW_BLOCKS ? " by count" : "");
+	enum neap_err code = answer_get(s, out->query, &a, e);
+	if (!code)
+		code = rows_take(&a, &out->rows, e);
+	answer_release(&a);
+	return code;
+}
+
+void section_release(struct section_table *t)
+{
+	rows_release(&t->rows);
+}
+
+/* ---- drawing ----------------------------------------------------------------------- */
 
 struct layout {
 	enum row_key key;
@@ -91,16 +113,37 @@ static void write_path_note(struct text *t, const struct layout *l, const struct
 	text_newline(t);
 }
 
-static enum neap_err write_row(struct text *t, struct shortener *nm, struct graph *g,
+/* Which function of the allocator: where it is not what one expects, or tells rows apart. */
+static const char *api_note(const struct row *row)
+{
+	bool is_usual = row->api == API_MALLOC || row->api == API_NEW || row->api == API_NEW_ARRAY;
+	if (row->api <= API_UNKNOWN || (is_usual && !row->shares_place))
+		return "";
+	return profile_api_name((enum profile_api)row->api);
+}
+
+static const char *make_note(char *dst, size_t cap, const struct row *row, bool is_exiting)
+{
+	const char *api = api_note(row);
+	snprintf(dst, cap, "%s%s%s%s%s", *api ? "(" : "", api, *api ? ")" : "",
+		 *api && is_exiting ? " " : "", is_exiting ? "(exiting)" : "");
+	return dst;
+}
+
+static enum neap_err write_row(struct text *t, struct shortener *nm, const struct graph *g,
 			       const struct report_options *options, const struct layout *l,
 			       const struct row *row, struct err *e)
 {
 	struct graph_frame leaf = graph_entry(g, row->entry);
 	enum neap_err code = NEAP_OK;
+	char note[64];
+	bool has_path = row->path_count;
 	write_numbers(t, l, STYLE_PLAIN, row->sum);
-	stack_frame(t, nm, &leaf, STYLE_STRONG, l->place_cols,
-		    graph_is_exiting(g, row->path) ? "(exiting)" : "");
+	make_note(note, sizeof note, row, has_path && graph_is_exiting(g, row->path));
+	stack_frame(t, nm, &leaf, STYLE_STRONG, l->place_cols, note);
 	text_newline(t);
+	if (!has_path)
+		return NEAP_OK;
 	if (options->has_full_stacks)
 		stack_full(t, nm, g, row->inner);
 	else
@@ -110,54 +153,56 @@ static enum neap_err write_row(struct text *t, struct shortener *nm, struct grap
 }
 
 /* What the rows that are shown leave out, then what they all add up to. */
-static void write_totals(struct text *t, const struct layout *l, const struct rows *rows,
-			 size_t shown_count)
+static void write_totals(struct text *t, const struct layout *l, const struct rows *rows)
 {
 	char count[FMT_BYTES];
-	size_t hidden_count = rows->count - shown_count;
-	struct graph_sum other = {0, 0};
-	for (size_t i = shown_count; i < rows->count; i++) {
-		other.blocks += rows->rows[i].sum.blocks;
-		other.bytes += rows->rows[i].sum.bytes;
-	}
-	if (hidden_count) {
-		write_numbers(t, l, STYLE_PLAIN, other);
+	size_t all_count = rows->count + rows->other_count;
+	if (rows->other_count) {
+		write_numbers(t, l, STYLE_PLAIN, rows->other);
 		text_printf(t, STYLE_DIM, "(other: %s %s)",
-			    fmt_count(count, sizeof count, (int64_t)hidden_count),
-			    hidden_count == 1 ? "site" : "sites");
+			    fmt_count(count, sizeof count, (int64_t)rows->other_count),
+			    rows->other_count == 1 ? "site" : "sites");
 		text_newline(t);
 	}
 	write_numbers(t, l, STYLE_STRONG, rows->total);
 	text_printf(t, STYLE_STRONG, "total, %s %s",
-		    fmt_count(count, sizeof count, (int64_t)rows->count),
-		    rows->count == 1 ? "site" : "sites");
+		    fmt_count(count, sizeof count, (int64_t)all_count),
+		    all_count == 1 ? "site" : "sites");
 	text_newline(t);
 }
 
-enum neap_err section_write(struct text *t, struct shortener *nm, struct graph *g,
-			    const struct report_options *options, const struct section *section,
-			    const struct rows *rows, struct err *e)
+static enum neap_err write_rows(struct text *t, struct shortener *nm, struct path_finder *f,
+				const struct report_options *options, struct section_table *table,
+				struct err *e)
 {
+	const struct section *section = table->section;
+	struct rows *rows = &table->rows;
 	struct layout l = make_layout(section, rows);
-	text_put(t, STYLE_HEADING, section->title);
-	text_newline(t);
-	text_printf(t, STYLE_DIM, "  query: %s | top %zu%s", section->query, options->top_count,
-		    section->key == ROW_BLOCKS ? " by count" : "");
-	text_newline(t);
-	if (!rows->count) {
-		text_printf(t, STYLE_PLAIN, "  %s", section->empty);
-		text_newline(t);
-		return NEAP_OK;
-	}
+	enum neap_err code = paths_choose(f, section->pop, graph_whole_run(f->g), section->key,
+					  rows->rows, rows->count, e);
+	if (code)
+		return code;
 	write_columns(t, &l, STYLE_DIM, "bytes", "share", "blocks");
 	text_put(t, STYLE_DIM, "site");
 	text_newline(t);
-	size_t shown_count = rows->count < options->top_count ? rows->count : options->top_count;
-	for (size_t i = 0; i < shown_count; i++) {
-		enum neap_err code = write_row(t, nm, g, options, &l, &rows->rows[i], e);
-		if (code)
-			return code;
-	}
-	write_totals(t, &l, rows, shown_count);
+	for (size_t i = 0; i < rows->count && !code; i++)
+		code = write_row(t, nm, f->g, options, &l, &rows->rows[i], e);
+	if (!code)
+		write_totals(t, &l, rows);
+	return code;
+}
+
+enum neap_err section_write(struct text *t, struct shortener *nm, struct path_finder *f,
+			    const struct report_options *options, struct section_table *table,
+			    struct err *e)
+{
+	text_put(t, STYLE_HEADING, table->section->title);
+	text_newline(t);
+	text_printf(t, STYLE_DIM, "  query: %s", table->query);
+	text_newline(t);
+	if (table->rows.count)
+		return write_rows(t, nm, f, options, table, e);
+	text_printf(t, STYLE_PLAIN, "  %s", table->section->empty);
+	text_newline(t);
 	return NEAP_OK;
 }

@@ -1,26 +1,45 @@
-/* The tables of the report: what they ask is data, drawing them is one function. */
+/* The tables of the report: each is the answer to a query, drawing them is one function. */
 #ifndef NEAP_REPORT_SECTION_H
 #define NEAP_REPORT_SECTION_H
 
 #include "src/report/name.h"
+#include "src/report/paths.h"
 #include "src/report/report.h"
 #include "src/report/rows.h"
 #include "src/report/text.h"
 
 struct section {
-	enum graph_pop pop;
-	enum row_key key; /* sorts, and is what the share is of */
+	enum graph_pop pop; /* of query: whose call paths are shown */
+	enum row_key key;   /* sorts, and is what the share is of */
 	const char *title;
-	const char *query; /* the same rows in the query language, before `top` */
+	const char *query; /* before `top` */
 	const char *empty; /* the one line of an empty population */
 };
 
-extern const struct section report_sections[];
-extern const size_t report_section_count;
+enum section_id {
+	SECTION_PEAK,
+	SECTION_LEAKED,
+	SECTION_ALLOCATED,
+	SECTION_OFTEN,
+	SECTION_TEMPORARY,
+	SECTION_COUNT
+};
+extern const struct section report_sections[SECTION_COUNT];
 
-/* section_write - heading and table of one section. */
-enum neap_err section_write(struct text *t, struct shortener *nm, struct graph *g,
-			    const struct report_options *options, const struct section *section,
-			    const struct rows *rows, struct err *e);
+/* A section with what it has to say.  Zero-initialised is empty. */
+struct section_table {
+	const struct section *section;
+	char query[96]; /* as it was run */
+	struct rows rows;
+};
+/* section_ask - run the query of a section.  Fails: as answer_get does; *out is then empty. */
+enum neap_err section_ask(struct query_session *s, const struct section *section, size_t top_count,
+			  struct section_table *out, struct err *e);
+void section_release(struct section_table *t);
+
+/* section_write - heading and table; chooses the call paths of the rows. */
+enum neap_err section_write(struct text *t, struct shortener *nm, struct path_finder *f,
+			    const struct report_options *options, struct section_table *table,
+			    struct err *e);
 
 #endif

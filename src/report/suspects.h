@@ -7,6 +7,9 @@
  *   tables made at start    |#        |   only of the first
  *   a cache that replaces   |       ##|   only of the last; or of many, but no more than before
  *
+ * Queries give the evidence: `live at INSTANT | by func,line,born` and
+ * `growth in HALF..INSTANT | by func,line,api`.
+ *
  * A place is a suspect if blocks from at least eight of the ten parts are live, their mean birth
  * lies in the middle half of the run, and at least a fifth of its live bytes was added in the
  * second half.  All three are told, so that a reader can judge.
@@ -17,8 +20,8 @@
 #include <stdint.h>
 
 #include "src/base/err.h"
+#include "src/report/paths.h"
 #include "src/report/report.h"
-#include "src/report/rows.h"
 
 #define SUSPECT_PARTS           10u
 #define SUSPECT_PARTS_LEAST     8u
@@ -46,22 +49,29 @@ struct suspects {
 	size_t count, suspect_count;
 	size_t kind_count[HOLDING_COUNT];
 	struct graph_sum kind_sum[HOLDING_COUNT], total;
-	snap_id snap,
-		half_snap; /* the instant looked at: before the program cleaned up at its end */
+	snap_id snap; /* the instant looked at: before the program cleaned up at its end */
+	snap_id half_snap;
+	char births_query[128], growth_query[128]; /* as they were run */
 };
 void suspects_release(struct suspects *s);
 
 /*
  * suspects_find - judge every place that holds memory late in the run.
  *   top_count  suspects that need a call path
- * Cost:  two passes over the cohorts and what rows_build costs.
+ * Cost:  three queries, and finding the call paths.
  * Fails: ERR_UNSUPPORTED if there are too few snapshots, ERR_NOMEM.
  */
-enum neap_err suspects_find(struct row_maker *m, size_t top_count, struct suspects *out,
-			    struct err *e);
+enum neap_err suspects_find(struct query_session *session, struct path_finder *f, size_t top_count,
+			    struct suspects *out, struct err *e);
+
+/*
+ * suspects_time - an instant as queries take it, that means the snapshot and no earlier one:
+ * "1203ms".  dst holds 32 bytes.
+ */
+const char *suspects_time(const struct graph *g, snap_id snap, char *dst);
 
 /* suspects_write - append the report on leak suspects to out. */
-enum neap_err suspects_write(struct graph *g, const struct report_options *options, struct buf *out,
-			     struct err *e);
+enum neap_err suspects_write(struct query_session *session, const struct report_options *options,
+			     struct buf *out, struct err *e);
 
 #endif

@@ -14,7 +14,6 @@
 #include "src/report/head.h"
 #include "src/report/stack.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -82,10 +81,10 @@ static void write_query(struct writer *w, const struct suspect *s)
 	size_t bytes = f.kind == FRAME_NAMED ? plain_bytes(f.name) : 0;
 	if (!bytes)
 		return;
-	uint64_t ms = graph_snap_time(w->g, w->s->snap) / 1000000;
+	char now[32];
 	text_spaces(&w->text, PLACE_COLS);
-	text_printf(&w->text, STYLE_DIM, "query: live at %" PRIu64 "ms leaf.func=%.*s | callers",
-		    ms, (int)bytes, f.name);
+	text_printf(&w->text, STYLE_DIM, "query: live at %s leaf.func=%.*s | callers",
+		    suspects_time(w->g, w->s->snap, now), (int)bytes, f.name);
 	text_newline(&w->text);
 }
 
@@ -143,6 +142,10 @@ static void write_title(struct writer *w)
 	text_printf(&w->text, STYLE_HEADING, "LEAK SUSPECTS: what kept growing until %s",
 		    fmt_duration(when, sizeof when, ns));
 	text_newline(&w->text);
+	text_printf(&w->text, STYLE_DIM, "  query: %s", w->s->births_query);
+	text_newline(&w->text);
+	text_printf(&w->text, STYLE_DIM, "  query: %s", w->s->growth_query);
+	text_newline(&w->text);
 	if (w->s->suspect_count) {
 		text_printf(&w->text, STYLE_PLAIN, "  %s of %zu places that hold memory",
 			    fmt_count(count, sizeof count, (int64_t)w->s->suspect_count),
@@ -176,11 +179,12 @@ static enum neap_err write_all(struct writer *w, struct err *e)
 	return code;
 }
 
-enum neap_err suspects_write(struct graph *g, const struct report_options *options, struct buf *out,
-			     struct err *e)
+enum neap_err suspects_write(struct query_session *session, const struct report_options *options,
+			     struct buf *out, struct err *e)
 {
+	const struct graph *g = query_session_graph(session);
 	struct suspects s = {0};
-	struct row_maker maker;
+	struct path_finder finder;
 	struct writer w = {
 		.text = {.out = out,
 			 .width_cols = options->width_cols,
@@ -191,15 +195,15 @@ enum neap_err suspects_write(struct graph *g, const struct report_options *optio
 		.options = options,
 		.s = &s,
 	};
-	enum neap_err code = row_maker_init(&maker, g, e);
+	enum neap_err code = path_finder_init(&finder, g, e);
 	if (!code)
-		code = suspects_find(&maker, options->top_count, &s, e);
+		code = suspects_find(session, &finder, options->top_count, &s, e);
 	if (!code)
 		code = write_all(&w, e);
 	if (!code && (w.names.has_failed || out->has_failed))
 		code = err_nomem(e, "the report");
 	suspects_release(&s);
-	row_maker_release(&maker);
+	path_finder_release(&finder);
 	shortener_release(&w.names);
 	return code;
 }

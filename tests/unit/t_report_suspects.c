@@ -8,16 +8,31 @@
 
 #include <criterion/criterion.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define SNAPSHOTS 100
 
 struct fixture {
-	struct profile *p;
-	struct graph *g;
-	struct row_maker maker;
+	struct query_session *session;
+	const struct graph *g;
+	struct path_finder finder;
 	struct suspects s;
 };
+
+static void name_file(char *path, size_t cap)
+{
+	const char *dir = getenv("TMPDIR");
+	snprintf(path, cap, "%s/neap-suspects-%d.neap", dir ? dir : "/tmp", (int)getpid());
+}
+
+static struct build *build_file(void)
+{
+	char path[256];
+	name_file(path, sizeof path);
+	return build_new(path, NULL);
+}
 
 static node_id function(struct build *b, node_id main_node, const char *name)
 {
@@ -52,22 +67,35 @@ static void fill(struct build *b, unsigned snapshots)
 	}
 }
 
+static struct fixture opened(struct build *b)
+{
+	const struct query_options options = {.cursor_ns = UINT64_MAX};
+	struct fixture f = {.session = NULL};
+	struct err e = {0};
+	char path[256];
+	name_file(path, sizeof path);
+	build_close(b);
+	cr_assert_eq(query_session_new(&options, &f.session, &e), NEAP_OK);
+	cr_assert_eq(query_session_open(f.session, path, &e), NEAP_OK, "%s", e.text);
+	unlink(path);
+	f.g = query_session_graph(f.session);
+	cr_assert_eq(path_finder_init(&f.finder, f.g, &e), NEAP_OK);
+	return f;
+}
+
 static struct fixture judged(struct build *b)
 {
-	struct fixture f = {.p = build_read(b)};
+	struct fixture f = opened(b);
 	struct err e = {0};
-	cr_assert_eq(graph_build(f.p, &(struct graph_options){0}, &f.g, &e), NEAP_OK);
-	cr_assert_eq(row_maker_init(&f.maker, f.g, &e), NEAP_OK);
-	cr_assert_eq(suspects_find(&f.maker, 10, &f.s, &e), NEAP_OK, "%s", e.text);
+	cr_assert_eq(suspects_find(f.session, &f.finder, 10, &f.s, &e), NEAP_OK, "%s", e.text);
 	return f;
 }
 
 static void fixture_release(struct fixture *f)
 {
 	suspects_release(&f->s);
-	row_maker_release(&f->maker);
-	graph_free(f->g);
-	profile_free(f->p);
+	path_finder_release(&f->finder);
+	query_session_free(f->session);
 }
 
 static const struct suspect *find(const struct fixture *f, const char *name)
@@ -83,7 +111,7 @@ static const struct suspect *find(const struct fixture *f, const char *name)
 
 Test(report_suspects, a_leak_is_told_from_what_is_kept_or_replaced)
 {
-	struct build *b = build_new(NULL, NULL);
+	struct build *b = build_file();
 	fill(b, SNAPSHOTS);
 	struct fixture f = judged(b);
 	cr_assert_eq(f.s.count, 5);
@@ -98,7 +126,7 @@ Test(report_suspects, a_leak_is_told_from_what_is_kept_or_replaced)
 
 Test(report_suspects, the_evidence_is_exact)
 {
-	struct build *b = build_new(NULL, NULL);
+	struct build *b = build_file();
 	fill(b, SNAPSHOTS);
 	struct fixture f = judged(b);
 	const struct suspect *leak = find(&f, "leak");
@@ -113,7 +141,7 @@ Test(report_suspects, the_evidence_is_exact)
 
 Test(report_suspects, kinds_add_up_to_what_is_live)
 {
-	struct build *b = build_new(NULL, NULL);
+	struct build *b = build_file();
 	fill(b, SNAPSHOTS);
 	struct fixture f = judged(b);
 	int64_t bytes = 0, blocks = 0;
@@ -132,7 +160,7 @@ Test(report_suspects, kinds_add_up_to_what_is_live)
 /* What is forgotten in a container is freed when the container goes: at exit. */
 Test(report_suspects, cleaning_up_at_exit_hides_nothing)
 {
-	struct build *b = build_new(NULL, NULL);
+	struct build *b = build_file();
 	node_id leak = build_call(b, PROFILE_NODE_ROOT, "leak", "/home/user/demo/src/f.c", 1);
 	cohort_id born[SNAPSHOTS];
 	for (unsigned i = 0; i < SNAPSHOTS; i++) {
@@ -153,32 +181,32 @@ Test(report_suspects, cleaning_up_at_exit_hides_nothing)
 
 Test(report_suspects, a_short_run_is_refused)
 {
-	struct build *b = build_new(NULL, NULL);
+	struct build *b = build_file();
 	fill(b, SUSPECT_SNAPSHOTS_LEAST - 1);
-	struct profile *p = build_read(b);
-	struct graph *g;
+	struct fixture f = opened(b);
 	struct err e = {0};
 	struct buf out = {0};
 	const struct report_options options = {.width_cols = 100, .top_count = 10};
-	cr_assert_eq(graph_build(p, &(struct graph_options){0}, &g, &e), NEAP_OK);
-	cr_assert_eq(suspects_write(g, &options, &out, &e), ERR_UNSUPPORTED);
+	cr_assert_eq(suspects_write(f.session, &options, &out, &e), ERR_UNSUPPORTED);
 	cr_assert_not_null(strstr(e.text, "19 snapshots are too few"), "%s", e.text);
 	buf_release(&out);
-	graph_free(g);
-	profile_free(p);
+	fixture_release(&f);
 }
 
 Test(report_suspects, the_report_says_why)
 {
-	struct build *b = build_new(NULL, NULL);
+	struct build *b = build_file();
 	fill(b, SNAPSHOTS);
 	struct fixture f = judged(b);
 	struct err e = {0};
 	struct buf out = {0};
 	const struct report_options options = {.width_cols = 160, .top_count = 10};
-	cr_assert_eq(suspects_write(f.g, &options, &out, &e), NEAP_OK);
+	cr_assert_eq(suspects_write(f.session, &options, &out, &e), NEAP_OK);
 	static const char *const wanted[] = {
-		"LEAK SUSPECTS: what kept growing until 1.00 s\n  1 of 5 places that hold memory\n",
+		"LEAK SUSPECTS: what kept growing until 1.00 s\n"
+		"  query: live at 1000ms | by func,line,born\n"
+		"  query: growth in 500ms..1000ms | by func,line,api\n"
+		"  1 of 5 places that hold memory\n",
 		"Blocks from 10 of 10 parts of the run are still there, allocated at 50.0 % of it "
 		"on average.",
 		"14.6 KiB came in its second",
@@ -197,7 +225,7 @@ Test(report_suspects, the_report_says_why)
 
 Test(report_suspects, running_out_of_memory_is_an_error)
 {
-	struct build *b = build_new(NULL, NULL);
+	struct build *b = build_file();
 	fill(b, SNAPSHOTS);
 	struct fixture f = judged(b);
 	const struct report_options options = {.width_cols = 100, .top_count = 10};
@@ -207,7 +235,7 @@ Test(report_suspects, running_out_of_memory_is_an_error)
 		struct err e = {0};
 		struct buf out = {0};
 		mem_fail_at(++n);
-		code = suspects_write(f.g, &options, &out, &e);
+		code = suspects_write(f.session, &options, &out, &e);
 		mem_fail_at(0);
 		buf_release(&out);
 		cr_assert(!code || code == ERR_NOMEM);
