@@ -16,3 +16,11 @@ man-tables:
 	perl $(srcdir)/man/query-tables.pl $(srcdir)/query/fields.def $(srcdir)/man/neap-query.7 \
 		>man-tables.tmp && cp man-tables.tmp $(srcdir)/man/neap-query.7 && rm -f man-tables.tmp
 .PHONY: man-tables
+
+# The keys of neap-browse(1) come from tui/keys.def; tests/tui/keys.sh compares them.
+dist_man_MANS += man/neap-browse.1
+man-keys: neap-browse
+	$(builddir)/neap-browse --keys-roff >man-keys.tmp && \
+		sed -i -e '/^\.\\" begin keys/,/^\.\\" end keys/{//!d}' -e '/^\.\\" begin keys/r man-keys.tmp' \
+		$(srcdir)/man/neap-browse.1 && rm -f man-keys.tmp
+.PHONY: man-keys

@@ -11,12 +11,13 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 /* In the order of their use. */
 static const struct cmd *const commands[] = {
-	&cmd_record, &cmd_report, &cmd_query, &cmd_diff, &cmd_info,
+	&cmd_record, &cmd_browse, &cmd_report, &cmd_query, &cmd_diff, &cmd_info,
 };
 #define COMMAND_COUNT (sizeof commands / sizeof commands[0])
 
@@ -76,7 +77,7 @@ static void print_overview(FILE *out)
 	fputs("  help       explain a command: neap help COMMAND\n"
 	      "\n"
 	      "Begin with:  neap record PROG ARGS\n"
-	      "Then:        neap report\n",
+	      "Then:        neap browse    or, as text, neap report\n",
 	      out);
 }
 
@@ -132,6 +133,13 @@ static void settle_heap(void)
 	mallopt(M_TOP_PAD, 1 << 20);
 }
 
+/* `neap FILE` opens it. */
+static bool is_file(const char *name)
+{
+	struct stat st;
+	return name[0] != '-' && !stat(name, &st) && S_ISREG(st.st_mode);
+}
+
 int main(int argc, char **argv)
 {
 	settle_heap();
@@ -154,6 +162,8 @@ int main(int argc, char **argv)
 	const struct cmd *c = find_command(name);
 	if (c)
 		return c->run(argc - 1, argv + 1);
+	if (is_file(name))
+		return cmd_browse_file(argc, argv);
 	fprintf(stderr, "neap: there is no %s '%s'; neap --help lists the commands\n",
 		name[0] == '-' ? "option" : "command", name);
 	return CMD_USAGE;

@@ -137,7 +137,10 @@ void keymap_text(struct buf *out)
 
 static void put_roff(struct buf *out, const char *s)
 {
-	for (; *s; s++) {
+	for (char before = ' '; *s; before = *s++) {
+		/* A mark that is a word of its own would be a delimiter to mdoc. */
+		if (before == ' ' && strchr(".,:;()[]?!|", *s))
+			buf_puts(out, "\\&");
 		if (*s == '\\')
 			buf_puts(out, "\\e");
 		else if (*s == '-')
@@ -156,13 +159,15 @@ void keymap_roff(struct buf *out)
 	for (size_t i = 0; i < keymap_count; i++) {
 		const struct key_binding *b = &keymap_bindings[i];
 		if (b->group) {
-			buf_printf(out, ".SS %s\n", b->group);
+			buf_printf(out, "%s.Ss %s\n.Bl -tag -width 14n -compact\n",
+				   i ? ".El\n" : "", b->group);
 			continue;
 		}
-		buf_puts(out, ".TP\n.B \\&");
+		buf_puts(out, ".It Ic ");
 		put_roff(out, b->keys);
 		buf_putc(out, '\n');
 		put_roff(out, b->help);
-		buf_puts(out, ".\n");
+		buf_putc(out, '\n');
 	}
+	buf_puts(out, ".El\n");
 }

@@ -53,20 +53,8 @@ static const struct option long_options[] = {
 };
 
 static const char usage[] =
-	"Usage: neap browse [OPTION]... [FILE [NEW]]\n"
-	"\n"
-	"Explore a profile in the terminal; with two files, what changed from one to the other.\n"
-	"Without FILE the newest *.neap of this directory is meant.  Press ? for the keys.\n"
-	"\n"
-	"      --glyphs=LEVEL   braille, block or ascii (default: by the locale)\n"
-	"      --color=WHEN     auto (default), always or never\n"
-	"      --plain          no boxes and no bars, for screen readers\n"
-	"      --no-mouse       leave the mouse to the terminal\n"
-	"      --keys           list the keys\n"
-	"      --keys=SCRIPT    press the keys of a file, without a terminal\n"
-	"  -h, --help           this text\n"
-	"\n"
-	"Exit status: 0 done, 1 failed, 2 the usage is wrong, 3 a file can't be read.\n";
+	"neap-browse is the program behind `neap browse`, which finds the newest profile and\n"
+	"explains the options: neap browse --help\n";
 
 static int bad_usage(const char *what, const char *value)
 {

@@ -24,9 +24,13 @@ struct cmd {
 
 extern const struct cmd cmd_record;
 extern const struct cmd cmd_report;
+extern const struct cmd cmd_browse;
 extern const struct cmd cmd_query;
 extern const struct cmd cmd_diff;
 extern const struct cmd cmd_info;
+
+/* cmd_browse_file - `neap FILE`: the browser on a terminal, else the report, as cmd_browse.run. */
+int cmd_browse_file(int argc, char **argv);
 
 /* cmd_help - print the usage text to stdout; returns CMD_OK. */
 int cmd_help(const struct cmd *c);

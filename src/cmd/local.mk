@@ -6,6 +6,7 @@ neap_SOURCES = \
 	src/cmd/ask.c \
 	src/cmd/ask.h \
 	src/cmd/cmd.h \
+	src/cmd/cmd_browse.c \
 	src/cmd/cmd_diff.c \
 	src/cmd/cmd_info.c \
 	src/cmd/cmd_query.c \

@@ -5,7 +5,7 @@
 # shellcheck source=tests/lint/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 build=${builddir_abs:?run it by 'make lint-tools'}
-defines=(-D_GNU_SOURCE -DNEAP_PKGLIBDIR='"/usr/lib/neap"' -DNEAP_COLLECTOR_BUILD_DIR='"collector/.libs"'
+defines=(-D_GNU_SOURCE -DNEAP_PKGLIBDIR='"/usr/lib/neap"' -DNEAP_PKGLIBEXECDIR='"/usr/libexec/neap"' -DNEAP_COLLECTOR_BUILD_DIR='"collector/.libs"'
 	-DNEAP_COLLECTOR_NAME='"libneap-collector.so"')
 
 # Called again by xargs for some files each, to use both processors.

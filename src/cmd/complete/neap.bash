@@ -5,6 +5,7 @@
 _neap_options() {
 	case $1 in
 	record) echo "--output --interval --children --wait-all --quiet --force --help" ;;
+	browse) echo "--glyphs --color --plain --no-mouse --keys --help" ;;
 	report) echo "--top --full-stacks --suspects --color --width --help" ;;
 	query) echo "--file --explain --strict --fields --formats --populations --complete --color --width --help" ;;
 	diff) echo "--explain --strict --color --width --help" ;;
@@ -57,7 +58,7 @@ _neap() {
 	local _neap_program_at=0
 	COMPREPLY=()
 	if [ "$COMP_CWORD" = 1 ]; then
-		mapfile -t COMPREPLY < <(compgen -W "record report query diff info help --help --version" -- "$cur")
+		mapfile -t COMPREPLY < <(compgen -W "record browse report query diff info help --help --version" -- "$cur")
 		return
 	fi
 	if [ "$verb" = record ] && _neap_is_in_program; then
@@ -79,6 +80,10 @@ _neap() {
 		mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur")
 		return
 		;;
+	--glyphs)
+		mapfile -t COMPREPLY < <(compgen -W "braille block ascii" -- "$cur")
+		return
+		;;
 	--interval | --top | --width | -n | --complete) return ;;
 	-o | --output | -f | --file)
 		mapfile -t COMPREPLY < <(compgen -f -- "$cur")
@@ -89,7 +94,7 @@ _neap() {
 	query,[\'\"]* | diff,[\'\"]*) _neap_query "$cur" ;;
 	*,-*) mapfile -t COMPREPLY < <(compgen -W "$(_neap_options "$verb")" -- "$cur") ;;
 	record,*) mapfile -t COMPREPLY < <(compgen -c -- "$cur" | sort -u) ;;
-	help,*) mapfile -t COMPREPLY < <(compgen -W "record report query diff info" -- "$cur") ;;
+	help,*) mapfile -t COMPREPLY < <(compgen -W "record browse report query diff info" -- "$cur") ;;
 	*) mapfile -t COMPREPLY < <(compgen -f -X '!*.neap' -- "$cur" && compgen -d -S / -- "$cur") ;;
 	esac
 }

@@ -20,6 +20,7 @@ end
 
 complete -c neap -f
 complete -c neap -n __neap_needs_verb -a record -d 'run a program and record its heap'
+complete -c neap -n __neap_needs_verb -a browse -d 'explore a profile in the terminal'
 complete -c neap -n __neap_needs_verb -a report -d 'show where a profile\'s memory went'
 complete -c neap -n __neap_needs_verb -a query -d 'ask a profile a question'
 complete -c neap -n __neap_needs_verb -a diff -d 'compare two profiles'
@@ -35,6 +36,12 @@ complete -c neap -n '__neap_verb_is record' -l wait-all -d 'wait for all recorde
 complete -c neap -n '__neap_verb_is record' -s q -l quiet -d 'no progress, no summary'
 complete -c neap -n '__neap_verb_is record' -l force -d 'replace an existing profile'
 complete -c neap -n '__neap_verb_is record' -a '(__fish_complete_subcommand --fcs-skip=2)'
+
+complete -c neap -n '__neap_verb_is browse' -l glyphs -x -a 'braille block ascii' -d 'what the terminal can draw'
+complete -c neap -n '__neap_verb_is browse' -l color -x -a 'auto always never' -d 'use colour'
+complete -c neap -n '__neap_verb_is browse' -l plain -d 'no boxes and no bars'
+complete -c neap -n '__neap_verb_is browse' -l no-mouse -d 'leave the mouse to the terminal'
+complete -c neap -n '__neap_verb_is browse' -l keys -r -F -d 'list the keys, or press those of a file'
 
 complete -c neap -n '__neap_verb_is report' -s n -l top -x -d 'rows of each table'
 complete -c neap -n '__neap_verb_is report' -l full-stacks -d 'show whole call paths'
@@ -52,10 +59,10 @@ complete -c neap -n '__neap_verb_is query diff' -l color -x -a 'auto always neve
 complete -c neap -n '__neap_verb_is query diff' -l width -x -d 'columns of a line'
 complete -c neap -n '__neap_verb_is query diff' -a '(__neap_query_words)'
 
-complete -c neap -n '__neap_verb_is report query diff info' -k -a '(__fish_complete_suffix .neap)'
+complete -c neap -n '__neap_verb_is browse report query diff info' -k -a '(__fish_complete_suffix .neap)'
 
 complete -c neap -n '__neap_verb_is info' -l json -d 'for programs'
 complete -c neap -n '__neap_verb_is info' -l dump -d 'every block of the file'
 complete -c neap -n '__neap_verb_is info' -l check -d 'compare the counters with each other'
 
-complete -c neap -n '__neap_verb_is help' -a 'record report query diff info'
+complete -c neap -n '__neap_verb_is help' -a 'record browse report query diff info'
