@@ -6,6 +6,7 @@ integration_tests = \
 	tests/integration/info-cli.sh \
 	tests/integration/real-programs.sh \
 	tests/integration/record-cli.sh \
+	tests/integration/report-queries.sh \
 	tests/integration/sigkill.sh \
 	tests/integration/stress.sh \
 	tests/integration/targets.sh
