@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "src/base/mem.h"
+#include "tui/prompt.h"
 
 /* ---- new and free ---------------------------------------------------------------------- */
 
@@ -40,6 +41,10 @@ void browser_free(struct browser *b)
 			v->release(b->selves[i]);
 		mem_free(b->selves[i]);
 	}
+	prompt_free(b->prompt);
+	for (size_t i = 0; i < PROMPT_KINDS; i++)
+		history_release(&b->histories[i]);
+	names_release(&b->name_lists);
 	model_release(&b->model);
 	grid_release(&b->grid);
 	shortener_release(&b->names);
@@ -162,10 +167,11 @@ bool browser_draw(struct browser *b, unsigned rows, unsigned cols)
 		chrome_failure(b, &b->view_area);
 	else
 		view_now(b)->draw(browser_self(b), b, &b->view_area);
-	if (foot) {
-		const struct area a = area_cut(&all, rows - 1, 0, 1, cols);
-		chrome_footer(b, &a);
-	}
+	const struct area last = area_cut(&all, rows - 1, 0, 1, cols);
+	if (b->prompt)
+		prompt_draw(b, &last, &b->view_area);
+	else if (foot)
+		chrome_footer(b, &last);
 	return true;
 }
 
@@ -253,6 +259,30 @@ static void show_screen(struct browser *b, enum screen s)
 		browser_tell(b, model_set_screen(&b->model, s, &error), &error);
 }
 
+/* A screen about the function of the selected row; it is the state's subject. */
+static void show_subject(struct browser *b, enum screen screen)
+{
+	struct query_error error = {.code = NEAP_OK};
+	struct graph_frame f;
+	struct buf step = {0};
+	if (!view_of(screen))
+		return;
+	if (!frame_now(b, &f)) {
+		browser_say(b, ROLE_DIM, "this row is no function");
+		return;
+	}
+	query_step(&step, &f);
+	struct state *s = model_edit(&b->model);
+	if (s && !step.has_failed && state_set_subject(s, step.data)) {
+		s->screen = screen;
+		browser_tell(b, model_commit(&b->model, s, &error), &error);
+	} else {
+		state_free(s);
+		browser_say(b, ROLE_ERROR, "out of memory");
+	}
+	buf_release(&step);
+}
+
 static void find_again(struct browser *b, bool is_back)
 {
 	const struct view *v = view_now(b);
@@ -293,11 +323,26 @@ static void quit(struct browser *b)
 		b->wants_quit = true;
 }
 
+static void open_query(struct browser *b)
+{
+	struct buf text = {0};
+	model_text(&b->model, &text);
+	if (!text.has_failed)
+		prompt_open(b, PROMPT_QUERY, text.data);
+	buf_release(&text);
+}
+
 static void act_anywhere(struct browser *b, enum action action)
 {
 	switch (action) {
 	case ACTION_ZOOM:
 		zoom(b);
+		break;
+	case ACTION_BUTTERFLY:
+		show_subject(b, SCREEN_BUTTERFLY);
+		break;
+	case ACTION_SOURCE:
+		show_subject(b, SCREEN_SOURCE);
 		break;
 	case ACTION_ONLY_MODULE:
 		only_module(b);
@@ -310,6 +355,18 @@ static void act_anywhere(struct browser *b, enum action action)
 		break;
 	case ACTION_BASE:
 		toggle_base(b);
+		break;
+	case ACTION_QUERY:
+		open_query(b);
+		break;
+	case ACTION_FIND:
+		prompt_open(b, PROMPT_FIND, "");
+		break;
+	case ACTION_FILTER:
+		prompt_open(b, PROMPT_FILTER, "");
+		break;
+	case ACTION_WRITE:
+		prompt_open(b, PROMPT_WRITE, "");
 		break;
 	case ACTION_FIND_NEXT:
 	case ACTION_FIND_PREVIOUS:
@@ -385,6 +442,11 @@ void browser_input(struct browser *b, const struct input *in)
 		return;
 	if (in->key == SPECIAL_MOUSE) {
 		mouse(b, &in->mouse);
+		return;
+	}
+	if (b->prompt) {
+		if (in->key != SPECIAL_RESIZE)
+			prompt_input(b, in->key);
 		return;
 	}
 	enum action action = keymap_action(in->key);

@@ -19,6 +19,7 @@
 #include "tui/grid.h"
 #include "tui/keymap.h"
 #include "tui/model.h"
+#include "tui/names.h"
 #include "tui/view.h"
 
 /* Of the result that the view shows, for the title. */
@@ -45,8 +46,13 @@ struct browser {
 	bool has_range_start;
 	uint64_t range_start_ns;
 
-	struct prompt *prompt; /* prompt.c; NULL: closed */
-	struct help *help;     /* help.c; NULL: closed */
+	struct prompt *prompt; /* prompt.h; NULL: closed */
+	struct history {
+		char **texts; /* what was typed before, oldest first */
+		size_t count, cap;
+	} histories[4]; /* enum prompt_kind */
+	struct name_lists name_lists;
+	struct help *help; /* help.c; NULL: closed */
 	char find[256];
 	char message[512]; /* in the last row until the next key; "" none */
 	enum role message_role;

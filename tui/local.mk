@@ -10,16 +10,24 @@ tui_libtui_la_SOURCES = \
 	tui/chrome.c \
 	tui/details.c \
 	tui/details.h \
+	tui/export.c \
+	tui/export.h \
 	tui/grid.c \
 	tui/grid.h \
 	tui/keymap.c \
 	tui/keymap.h \
 	tui/keys.def \
+	tui/line.c \
+	tui/line.h \
 	tui/list.c \
 	tui/list.h \
 	tui/model.c \
 	tui/model.h \
 	tui/model_priv.h \
+	tui/names.c \
+	tui/names.h \
+	tui/prompt.c \
+	tui/prompt.h \
 	tui/script.c \
 	tui/script.h \
 	tui/show.c \

@@ -143,6 +143,8 @@ bool model_go_screen(struct model *m, bool is_back);
 
 /* model_text - append the whole query without a view; it parses to itself. */
 void model_text(const struct model *m, struct buf *out);
+/* model_query - append the query that prints the same view. */
+void model_query(const struct model *m, struct buf *out);
 /* model_command - append a shell command that prints the same view. */
 void model_command(const struct model *m, struct buf *out);
 

@@ -550,6 +550,13 @@ static const char *keys_of(const struct state *s)
 	}
 }
 
+void model_query(const struct model *m, struct buf *out)
+{
+	const struct compose c = {.by = keys_of(model_state(m))};
+	model_compose(m, &c, out);
+	put_view(model_state(m), out);
+}
+
 void model_command(const struct model *m, struct buf *out)
 {
 	const struct state *s = model_state(m);
@@ -564,9 +571,7 @@ void model_command(const struct model *m, struct buf *out)
 		buf_putc(out, ' ');
 		put_shell(out, m->paths[i]);
 	}
-	const struct compose c = {.by = keys_of(s)};
-	model_compose(m, &c, &text);
-	put_view(s, &text);
+	model_query(m, &text);
 	buf_putc(out, ' ');
 	if (!text.has_failed)
 		put_shell(out, text.data);
