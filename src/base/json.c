@@ -1,4 +1,7 @@
-/* Strings for JSON (RFC 8259): control characters, quote and backslash are escaped. */
+/*
+ * Strings for JSON (RFC 8259): quote, backslash and control characters are escaped, those of C1
+ * (U+0080 to U+009F) too: a terminal may take U+009B for the beginning of a command.
+ */
 #include "config.h"
 
 #include "src/base/json.h"
@@ -11,7 +14,7 @@ static void put_char(struct buf *out, uint32_t c, const uint8_t *from, size_t by
 		buf_printf(out, "\\%c", (int)c);
 	else if (c == '\n')
 		buf_puts(out, "\\n");
-	else if (c < 0x20 || c == 0x7f)
+	else if (c < 0x20 || (c >= 0x7f && c <= 0x9f))
 		buf_printf(out, "\\u%04x", c);
 	else if (c == UTF8_REPLACEMENT)
 		buf_puts(out, "\xef\xbf\xbd");

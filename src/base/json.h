@@ -6,7 +6,7 @@
 
 #include "src/base/buf.h"
 
-/* json_string - append s with quotes and escapes; invalid UTF-8 becomes U+FFFD. */
+/* json_string - append s with quotes, control characters escaped; invalid UTF-8 becomes U+FFFD. */
 void json_string(struct buf *out, const char *s, size_t bytes);
 
 #endif

@@ -6,6 +6,7 @@
 
 #include <criterion/criterion.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #define IS(call, text)                        \
@@ -168,4 +169,30 @@ Test(json, escapes_what_it_has_to)
 	json_string(&b, NULL, 0);
 	cr_assert_str_eq(b.data, "\"\"");
 	buf_release(&b);
+}
+
+/* U+0080 to U+009F: a terminal may take them for commands. */
+Test(json, escapes_control_characters_of_both_kinds)
+{
+	for (unsigned c = 1; c < 0x100; c++) {
+		const char utf8[] = {(char)(0xc0 | c >> 6), (char)(0x80 | (c & 0x3f))};
+		const char ascii = (char)c;
+		bool is_control = c < 0x20 || (c >= 0x7f && c < 0xa0);
+		char want[16];
+		struct buf b = {0};
+		if (c == '\n' || c == '"' || c == '\\')
+			continue;
+		if (c < 0x80)
+			json_string(&b, &ascii, 1);
+		else
+			json_string(&b, utf8, 2);
+		if (is_control)
+			snprintf(want, sizeof want, "\"\\u%04x\"", c);
+		else if (c < 0x80)
+			snprintf(want, sizeof want, "\"%c\"", (int)c);
+		else
+			snprintf(want, sizeof want, "\"%.2s\"", utf8);
+		cr_assert_str_eq(b.data, want, "U+%04X", c);
+		buf_release(&b);
+	}
 }
