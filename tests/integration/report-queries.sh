@@ -106,11 +106,11 @@ suspects() {
 check_suspects() { # FILE LEAST-SUSPECTS
 	local births growth
 	local got=0
-	"$NEAP" report --suspects --width=1000 "$1" >report || got=$?
+	"$NEAP" report --suspects --width=1000 "$1" >page || got=$?
 	equal "$1: status of --suspects" 0 $got
-	births=$(sed -n 's/^  query: \(live .*\)/\1/p' report)
-	growth=$(sed -n 's/^  query: \(growth .*\)/\1/p' report)
-	equal "$1: queries of suspects" 2 "$(grep -c '^  query: ' report)"
+	births=$(sed -n 's/^  query: \(live .*\)/\1/p' page)
+	growth=$(sed -n 's/^  query: \(growth .*\)/\1/p' page)
+	equal "$1: queries of suspects" 2 "$(grep -c '^  query: ' page)"
 	sums "$1" "$births" total >live
 	sums "$1" "$growth" delta >later
 	awk -F '\t' '
@@ -129,7 +129,7 @@ check_suspects() { # FILE LEAST-SUSPECTS
 			blocks += $4
 		}
 		END { print words(bytes) "|" grouped(blocks) "|all" }' later live | sort >answer
-	suspects report | sort >rows
+	suspects page | sort >rows
 	if [ -n "$(comm -23 rows answer)" ]; then
 		bad "$1: suspects are rows of their queries" "$(comm -23 rows answer)" "$(cat answer)"
 	else
@@ -138,7 +138,7 @@ check_suspects() { # FILE LEAST-SUSPECTS
 	if [ "$(wc -l <rows)" -gt "$2" ]; then
 		ok "$1: at least $2 suspects"
 	else
-		bad "$1: at least $2 suspects" "$(cat report)"
+		bad "$1: at least $2 suspects" "$(cat page)"
 	fi
 }
 
