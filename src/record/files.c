@@ -167,9 +167,11 @@ static enum neap_err open_free_name(struct namer *n, const char *name, struct ou
 	enum neap_err err = NEAP_OK;
 	if (out->fd < 0)
 		err = err_sys(e, errnum, "create", path);
-	else if (!(out->path = mem_strdup(path)))
+	else if (!(out->path = mem_strdup(path))) {
 		err = err_nomem(e, "the name of the output file");
-	else if (path != name && strtab_find(&n->taken, name, strlen(name)) == UINT32_MAX)
+		if (out->is_regular)
+			unlink(path); /* nobody else will know it */
+	} else if (path != name && strtab_find(&n->taken, name, strlen(name)) == UINT32_MAX)
 		out->kept_path = mem_strdup(name);
 	buf_release(&numbered);
 	return err;

@@ -165,6 +165,7 @@ static void process_free(struct process *p)
 	recycler_release(&p->recycler);
 	region_release(&p->region);
 	output_release(&p->output);
+	mem_free(p->job);
 	mem_free(p->program);
 	pthread_mutex_destroy(&p->lock);
 	mem_free(p);
@@ -175,7 +176,8 @@ static enum neap_err process_open(struct process *p, const struct newcomer *n,
 {
 	struct recorder *r = p->recorder;
 	p->program = mem_strdup(n->program ? n->program : command_name(c));
-	if (!p->program)
+	p->job = mem_zalloc(sizeof *p->job);
+	if (!p->program || !p->job)
 		return err_nomem(e, "a process");
 	enum neap_err err = NEAP_OK;
 	if (!p->output.path)
@@ -462,8 +464,9 @@ void process_finish(struct process *p, const struct profile_end *end)
 	marks_stop(p);
 	/* A program that was killed that early still gets its profile. */
 	bool is_wanted = !never_started(p) || (p->is_first && end->kind == END_SIGNALED);
-	struct naming_job *job = is_wanted ? mem_zalloc(sizeof *job) : NULL;
-	if (job) {
+	if (is_wanted) {
+		struct naming_job *job = p->job;
+		p->job = NULL;
 		uint64_t lost = write_rest(p, end);
 		r->ended_alloc_count += p->alloc_count;
 		r->ended_snapshot_count += p->snapshot_count;

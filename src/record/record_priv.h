@@ -314,6 +314,7 @@ struct process {
 	bool has_cpu_clock;
 	uint64_t cpu_base_ns;
 	char *program;
+	struct naming_job *job; /* for the end, where lack of memory must not lose the recording */
 	struct output output;
 
 	pthread_mutex_t lock;
@@ -325,9 +326,9 @@ struct process {
 	uint64_t interval_ns; /* current */
 	bool is_adaptive;     /* nobody asked for an interval */
 	uint64_t next_snapshot_ns, flushed_ns, refreshed_ns, last_busy_ns, last_cpu_ns;
-	uint64_t cost_ns;  /* processor time of a snapshot, smoothed */
+	uint64_t cost_ns;    /* processor time of a snapshot, smoothed */
 	uint32_t cost_nodes; /* nodes of the region when it was last measured */
-	uint32_t interval; /* number of the current one: id of the next snapshot */
+	uint32_t interval;   /* number of the current one: id of the next snapshot */
 	uint32_t snapshot_count, flushed_count;
 
 	struct steady steady;
