@@ -25,6 +25,7 @@ include tests/golden/local.mk
 include tests/integration/local.mk
 include tests/oracle/local.mk
 include tests/stress/local.mk
+include tests/faults/local.mk
 include tests/lib/local.mk
 include tests/fuzz/local.mk
 include tests/bench/local.mk

@@ -12,6 +12,7 @@ Check
                   one case: tests/unit/t_NAME --filter 'suite/case'
   check-real      ten real programs against an independent counter, to the byte
   check-long      a program killed at 200 moments, and other tests that take minutes
+  check-faults    every allocation and every call of neap fails once
   check-asan      unit and golden tests under AddressSanitizer and UBSan
   check-tsan      tests/stress under ThreadSanitizer
   check-valgrind  unit tests under valgrind
