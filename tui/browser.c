@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "src/base/mem.h"
+#include "tui/help.h"
 #include "tui/prompt.h"
 
 /* ---- new and free ---------------------------------------------------------------------- */
@@ -41,6 +42,7 @@ void browser_free(struct browser *b)
 			v->release(b->selves[i]);
 		mem_free(b->selves[i]);
 	}
+	help_close(b);
 	prompt_free(b->prompt);
 	for (size_t i = 0; i < PROMPT_KINDS; i++)
 		history_release(&b->histories[i]);
@@ -163,7 +165,9 @@ bool browser_draw(struct browser *b, unsigned rows, unsigned cols)
 	unsigned head = draw_head(b, &all);
 	unsigned foot = rows >= 3 ? 1 : 0;
 	b->view_area = area_cut(&all, head, 0, rows > head + foot ? rows - head - foot : 0, cols);
-	if (b->failure.code)
+	if (b->help)
+		help_draw(b, &b->view_area);
+	else if (b->failure.code)
 		chrome_failure(b, &b->view_area);
 	else
 		view_now(b)->draw(browser_self(b), b, &b->view_area);
@@ -395,6 +399,9 @@ static void act_anywhere(struct browser *b, enum action action)
 	case ACTION_BACK:
 		back(b);
 		break;
+	case ACTION_HELP:
+		help_open(b);
+		break;
 	case ACTION_REDRAW:
 		b->wants_redraw = true;
 		break;
@@ -440,13 +447,17 @@ void browser_input(struct browser *b, const struct input *in)
 	b->message[0] = '\0';
 	if (!load(b))
 		return;
-	if (in->key == SPECIAL_MOUSE) {
-		mouse(b, &in->mouse);
+	if (b->prompt) {
+		if (in->key < SPECIAL_RESIZE)
+			prompt_input(b, in->key);
 		return;
 	}
-	if (b->prompt) {
-		if (in->key != SPECIAL_RESIZE)
-			prompt_input(b, in->key);
+	if (b->help) {
+		help_input(b, in);
+		return;
+	}
+	if (in->key == SPECIAL_MOUSE) {
+		mouse(b, &in->mouse);
 		return;
 	}
 	enum action action = keymap_action(in->key);

@@ -14,6 +14,8 @@ tui_libtui_la_SOURCES = \
 	tui/export.h \
 	tui/grid.c \
 	tui/grid.h \
+	tui/help.c \
+	tui/help.h \
 	tui/keymap.c \
 	tui/keymap.h \
 	tui/keys.def \

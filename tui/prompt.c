@@ -9,6 +9,7 @@
 #include "src/base/fmt.h"
 #include "src/base/mem.h"
 #include "tui/export.h"
+#include "tui/help.h"
 #include "tui/line.h"
 
 #define CANDIDATES_MOST 200u
@@ -174,9 +175,10 @@ static void find_live(struct browser *b)
 	struct prompt *p = b->prompt;
 	const struct view *v = view_of(model_state(&b->model)->screen);
 	snprintf(b->find, sizeof b->find, "%s", line_text(&p->line));
-	if (!b->find[0] || !v->find || b->failure.code)
+	if (!b->find[0] || (!b->help && (!v->find || b->failure.code)))
 		return;
-	bool has_found = v->find(browser_self(b), b, b->find, false, true);
+	bool has_found = b->help ? help_find(b, b->find, false, true)
+				 : v->find(browser_self(b), b, b->find, false, true);
 	snprintf(p->preview, sizeof p->preview, "%s",
 		 has_found ? "" : "in no row that is shown; Ctrl-F filters by it");
 }

@@ -21,7 +21,7 @@
 struct table {
 	struct query_opened *q; /* borrowed from the model */
 	struct list list;
-	struct buf kept; /* keys of the selected row */
+	struct buf kept; /* keys of the row that was selected when it was drawn */
 	int64_t base_bytes;
 	size_t sorted; /* column that decides the order; SIZE_MAX: none */
 	bool is_ascending;
@@ -106,9 +106,6 @@ static enum neap_err load(void *self, struct browser *b, struct query_error *err
 {
 	struct table *t = self;
 	const struct compose c = {.default_by = "func", .by = keys_of(b)};
-	buf_clear(&t->kept);
-	if (t->q && t->list.selected < t->list.count)
-		put_keys(result_of(t), t->list.selected, &t->kept);
 	t->list.count = 0;
 	enum neap_err code = model_result(&b->model, &c, &t->q, error);
 	if (code) {
@@ -289,7 +286,7 @@ static void draw(void *self, struct browser *b, const struct area *a)
 {
 	struct table *t = self;
 	struct area rows = *a;
-	struct layout l = lay_out(result_of(t), a);
+	const struct layout l = lay_out(result_of(t), a);
 	if (!t->list.count) {
 		draw_empty(t, a);
 		return;
@@ -299,6 +296,8 @@ static void draw(void *self, struct browser *b, const struct area *a)
 		rows = area_cut(a, 1, 0, a->rows, a->cols);
 	}
 	list_fit(&t->list, rows.rows);
+	buf_clear(&t->kept);
+	put_keys(result_of(t), t->list.selected, &t->kept);
 	for (unsigned i = 0; i < rows.rows && t->list.top + i < t->list.count; i++) {
 		size_t at = t->list.top + i;
 		draw_row(t, b, &rows, i, &l, at);

@@ -11,6 +11,7 @@
 
 #include <string.h>
 
+#include "src/base/map.h"
 #include "src/base/mem.h"
 #include "tui/details.h"
 #include "tui/list.h"
@@ -25,6 +26,7 @@ struct line {
 	uint32_t row; /* of the result */
 	uint32_t depth;
 	bool is_open;
+	uint64_t path; /* hash of the names from the root to it */
 };
 
 struct tree {
@@ -35,8 +37,9 @@ struct tree {
 	size_t total, self, count, share, name; /* columns */
 	int64_t base_bytes;
 	bool is_inverted;
-	/* The path of the selected line, to find it again after another load: names. */
-	struct buf kept;
+	/* From before the last load: paths of open lines, and of the selected one. */
+	struct map open;
+	uint64_t selected_path;
 };
 
 static const struct query_result *result_of(const struct tree *t)
@@ -58,6 +61,16 @@ static const char *name_of(const struct tree *t, uint32_t row)
 	return c->text ? c->text : "";
 }
 
+/* FNV-1a; lines of the same names are the same line. */
+static uint64_t path_of(const struct tree *t, uint64_t parent, uint32_t row)
+{
+	uint64_t hash = 0xcbf29ce484222325u ^ parent * 0x100000001b3u;
+	const char *name = is_other(t, row) ? "(other)" : name_of(t, row);
+	for (; *name; name++)
+		hash = (hash ^ (unsigned char)*name) * 0x100000001b3u;
+	return hash & INT64_MAX;
+}
+
 /* ---- opening ----------------------------------------------------------------------------- */
 
 static enum neap_err insert_below(struct tree *t, size_t at, uint32_t row, uint32_t depth,
@@ -73,8 +86,10 @@ static enum neap_err insert_below(struct tree *t, size_t at, uint32_t row, uint3
 		return ERR_NOMEM;
 	}
 	memmove(&t->lines[at + count], &t->lines[at], (t->list.count - at) * sizeof *t->lines);
+	uint64_t parent = depth ? t->lines[at - 1].path : 0;
 	for (uint32_t i = 0; i < count; i++)
-		t->lines[at + i] = (struct line){.row = first + i, .depth = depth};
+		t->lines[at + i] = (struct line){
+			.row = first + i, .depth = depth, .path = path_of(t, parent, first + i)};
 	t->list.count += count;
 	return NEAP_OK;
 }
@@ -139,60 +154,39 @@ static size_t parent_line(const struct tree *t, size_t at)
 	return at;
 }
 
-/* ---- what was selected before ---------------------------------------------------------------- */
+/* ---- what was open before --------------------------------------------------------------------- */
 
-/* Names from the root to the selected line, each ending in a newline. */
-static void keep_selected(struct tree *t)
+/* What is on the screen has to be the same after another query, as far as it is still there. */
+static bool keep_open(struct tree *t)
 {
-	size_t path[512], depth = 0, at = t->list.selected;
-	buf_clear(&t->kept);
-	if (!t->q || at >= t->list.count)
-		return;
-	path[depth++] = at;
-	while (t->lines[at].depth && depth < sizeof path / sizeof path[0]) {
-		at = parent_line(t, at);
-		path[depth++] = at;
+	map_clear(&t->open);
+	t->selected_path = 0;
+	if (!t->q)
+		return true;
+	if (t->list.selected < t->list.count)
+		t->selected_path = t->lines[t->list.selected].path;
+	for (size_t i = 0; i < t->list.count; i++) {
+		if (t->lines[i].is_open && !map_put(&t->open, t->lines[i].path, 1))
+			return false;
 	}
-	while (depth--) {
-		buf_puts(&t->kept, name_of(t, t->lines[path[depth]].row));
-		buf_putc(&t->kept, '\n');
-	}
+	return true;
 }
 
-static bool find_child(struct tree *t, size_t from, uint32_t depth, const char *name, size_t bytes,
-		       size_t *at_out)
+/* The selected line, or the nearest one above it that is still there. */
+static bool restore_open(struct tree *t, struct query_error *error)
 {
-	for (size_t i = from; i < t->list.count && t->lines[i].depth >= depth; i++) {
-		const char *have = name_of(t, t->lines[i].row);
-		if (t->lines[i].depth == depth && strlen(have) == bytes &&
-		    !memcmp(have, name, bytes)) {
-			*at_out = i;
-			return true;
-		}
-	}
-	return false;
-}
-
-/* As far down the kept path as it still exists. */
-static bool restore_selected(struct tree *t, struct query_error *error)
-{
-	const char *p = t->kept.count_bytes ? t->kept.data : "";
-	size_t from = 0;
-	uint32_t depth = 0;
-	bool has_found = false;
-	while (*p) {
-		size_t bytes = strcspn(p, "\n"), at;
-		if (!find_child(t, from, depth, p, bytes, &at))
+	bool has_opened = false;
+	t->list.selected = 0;
+	for (size_t i = 0; i < t->list.count; i++) {
+		if (t->lines[i].path == t->selected_path)
+			t->list.selected = i;
+		if (map_find(&t->open, t->lines[i].path) == MAP_ABSENT)
+			continue;
+		has_opened = true;
+		if (open_line(t, i, error))
 			break;
-		t->list.selected = at;
-		has_found = true;
-		p += bytes + 1;
-		if (*p && open_line(t, at, error))
-			break;
-		from = at + 1;
-		depth++;
 	}
-	return has_found;
+	return has_opened;
 }
 
 /* ---- loading --------------------------------------------------------------------------------- */
@@ -218,20 +212,20 @@ static enum neap_err load(void *self, struct browser *b, struct query_error *err
 	struct tree *t = self;
 	const struct state *s = model_state(&b->model);
 	const struct compose c = {.view = s->is_inverted ? "callers" : "tree"};
-	if (t->is_inverted == s->is_inverted)
-		keep_selected(t);
-	else
-		buf_clear(&t->kept);
+	if (!keep_open(t)) {
+		*error = (struct query_error){.code = ERR_NOMEM, .text = "out of memory"};
+		return ERR_NOMEM;
+	}
 	t->is_inverted = s->is_inverted;
+	t->q = NULL;
 	t->list.count = 0;
 	enum neap_err code = model_result(&b->model, &c, &t->q, error);
 	if (code)
 		return code;
 	find_columns(t, b);
 	code = insert_below(t, 0, OPENED_ROOT, 0, error);
-	if (code || restore_selected(t, error))
+	if (code || restore_open(t, error))
 		return code;
-	t->list.selected = 0;
 	if (t->list.count && !is_other(t, t->lines[0].row))
 		open_chain(t, 0, error);
 	return NEAP_OK;
@@ -241,7 +235,7 @@ static void release(void *self)
 {
 	struct tree *t = self;
 	mem_free(t->lines);
-	buf_release(&t->kept);
+	map_release(&t->open);
 }
 
 /* ---- drawing ----------------------------------------------------------------------------------- */
