@@ -215,6 +215,7 @@ struct graph_columns {
 	const func_id *entry_func; /* by entry; 0 unknown */
 	const file_id *entry_file;
 	const uint32_t *entry_line;
+	const uint8_t *func_is_wrapper; /* by func_id; of 0 false */
 	const uint32_t *first_entry;
 	const node_id *leaf_node;   /* by node: graph_leaf_node */
 	const node_id *cohort_node; /* by cohort, cohort_id - 1 */

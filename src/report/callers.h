@@ -18,14 +18,13 @@ struct caller {
 };
 
 struct caller_walk {
-	const struct graph *g;
 	struct graph_walk walk;
 	entry_id pending; /* read but not told; ENTRY_NONE: the end */
 };
 struct caller_walk caller_walk_init(const struct graph *g, node_id leaf_node);
-/* caller_walk_next - the leaf first; false at the end. */
-bool caller_walk_next(struct caller_walk *w, struct caller *out);
+/* caller_walk_next - the leaf first; false at the end.  c are the columns of the graph. */
+bool caller_walk_next(struct caller_walk *w, const struct graph_columns *c, struct caller *out);
 /* caller_key - equal for entries of one function, and for one address without a function. */
-uint64_t caller_key(const struct graph *g, entry_id entry);
+uint64_t caller_key(const struct graph_columns *c, entry_id entry);
 
 #endif

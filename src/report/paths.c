@@ -28,21 +28,27 @@ enum neap_err path_finder_init(struct path_finder *f, const struct graph *g, str
 	size_t entry_count = graph_entry_count(g);
 	*f = (struct path_finder){
 		.g = g,
+		.columns = graph_columns(g),
 		.place_of = mem_array(entry_count, sizeof *f->place_of),
+		.place_of_site = mem_array(p->site_count, sizeof *f->place_of_site),
+		.path_of_leaf = mem_zarray(p->node_count, sizeof *f->path_of_leaf),
 		.cohorts = mem_array(p->cohort_count, sizeof *f->cohorts),
 		.sites = mem_array(p->site_count, sizeof *f->sites),
 	};
-	if (!f->place_of || !f->cohorts || !f->sites) {
+	if (!f->place_of || !f->place_of_site || !f->path_of_leaf || !f->cohorts || !f->sites) {
 		path_finder_release(f);
 		return err_nomem(e, "the call paths");
 	}
 	memset(f->place_of, 0xff, entry_count * sizeof *f->place_of);
+	memset(f->place_of_site, 0xff, p->site_count * sizeof *f->place_of_site);
 	return NEAP_OK;
 }
 
 void path_finder_release(struct path_finder *f)
 {
 	mem_free(f->place_of);
+	mem_free(f->place_of_site);
+	mem_free(f->path_of_leaf);
 	mem_free(f->cohorts);
 	mem_free(f->sites);
 	strtab_release(&f->places);
@@ -59,6 +65,16 @@ uint32_t path_finder_place(struct path_finder *f, entry_id entry)
 				is_address ? frame.pc : 0, frame.line ? frame.file : 0, frame.line};
 	f->place_of[entry] = strtab_add(&f->places, (const char *)key, sizeof key);
 	return f->place_of[entry];
+}
+
+static uint32_t place_of_site(struct path_finder *f, size_t site)
+{
+	uint32_t *place = &f->place_of_site[site];
+	if (*place == PLACE_NONE) {
+		node_id node = graph_profile(f->g)->sites[site].node;
+		*place = path_finder_place(f, graph_leaf_entry(f->g, graph_leaf_node(f->g, node)));
+	}
+	return *place;
 }
 
 /* Sums of the population by site, if they are not there from the table before. */
@@ -79,6 +95,7 @@ static void sum_sites(struct path_finder *f, enum graph_pop pop, struct graph_wi
 struct path {
 	node_id leaf;
 	uint32_t row;
+	uint32_t next; /* while gathering: another of this leaf + 1, of another row; 0 none */
 	struct graph_sum sum;
 	struct caller_walk walk;
 	uint64_t caller;
@@ -100,7 +117,6 @@ struct chooser {
 	uint32_t *next_row; /* by row: another of the same place; NO_ROW: none */
 	struct site_of_path *sites;
 	size_t site_count, site_cap;
-	struct map path_of; /* row and leaf -> index in found */
 	struct path *found; /* in the order of the file */
 	size_t found_count, found_cap;
 	struct path *paths; /* by row */
@@ -150,42 +166,44 @@ static void add(struct graph_sum *to, struct graph_sum sum)
 
 static bool add_to_path(struct chooser *c, const struct site_of_path *s)
 {
-	uint64_t key = (uint64_t)s->row << 32 | s->leaf;
-	uint32_t at = map_find(&c->path_of, key);
-	if (at == MAP_ABSENT) {
-		at = (uint32_t)c->found_count;
-		if (!vec_reserve((void **)&c->found, &c->found_cap, c->found_count + 1,
-				 sizeof *c->found) ||
-		    !map_put(&c->path_of, key, at))
-			return false;
-		c->found[c->found_count++] = (struct path){.leaf = s->leaf, .row = s->row};
-		c->rows[s->row].path_count++;
+	uint32_t *first = &c->f->path_of_leaf[s->leaf];
+	for (uint32_t at = *first; at; at = c->found[at - 1].next) {
+		if (c->found[at - 1].row == s->row) {
+			add(&c->found[at - 1].sum, s->sum);
+			return true;
+		}
 	}
-	add(&c->found[at].sum, s->sum);
+	if (!vec_reserve((void **)&c->found, &c->found_cap, c->found_count + 1, sizeof *c->found))
+		return false;
+	c->found[c->found_count++] =
+		(struct path){.leaf = s->leaf, .row = s->row, .next = *first, .sum = s->sum};
+	*first = (uint32_t)c->found_count;
+	c->rows[s->row].path_count++;
 	return true;
+}
+
+static bool keep_site(struct chooser *c, const struct profile_site *site, uint32_t row,
+		      struct graph_sum sum)
+{
+	if (!vec_reserve((void **)&c->sites, &c->site_cap, c->site_count + 1, sizeof *c->sites))
+		return false;
+	struct site_of_path *s = &c->sites[c->site_count++];
+	*s = (struct site_of_path){site->node, graph_leaf_node(c->f->g, site->node), row, sum};
+	return add_to_path(c, s);
 }
 
 static bool find_paths(struct chooser *c)
 {
-	const struct graph *g = c->f->g;
-	const struct profile *p = graph_profile(g);
+	const struct profile *p = graph_profile(c->f->g);
 	for (size_t i = 0; i < p->site_count; i++) {
 		struct graph_sum sum = c->f->sites[i];
 		if (!sum.blocks && !sum.bytes)
 			continue;
-		node_id leaf = graph_leaf_node(g, p->sites[i].node);
-		uint32_t place = path_finder_place(c->f, graph_leaf_entry(g, leaf));
+		uint32_t place = place_of_site(c->f, i);
 		if (place == PLACE_NONE)
 			return false;
-		uint32_t row = row_of_site(c, place, (enum profile_api)p->sites[i].api);
-		if (row == NO_ROW)
-			continue;
-		if (!vec_reserve((void **)&c->sites, &c->site_cap, c->site_count + 1,
-				 sizeof *c->sites))
-			return false;
-		struct site_of_path *s = &c->sites[c->site_count++];
-		*s = (struct site_of_path){p->sites[i].node, leaf, row, sum};
-		if (!add_to_path(c, s))
+		uint32_t row = row_of_site(c, place, p->sites[i].api);
+		if (row != NO_ROW && !keep_site(c, &p->sites[i], row, sum))
 			return false;
 	}
 	return true;
@@ -207,7 +225,7 @@ static bool arrange_paths(struct chooser *c)
 		struct caller leaf;
 		*p = c->found[i];
 		p->walk = caller_walk_init(c->f->g, p->leaf);
-		caller_walk_next(&p->walk, &leaf);
+		caller_walk_next(&p->walk, &c->f->columns, &leaf);
 	}
 	mem_free(cursor);
 	return is_good;
@@ -258,8 +276,8 @@ static bool narrow(struct chooser *c, struct path *paths, size_t *count)
 	map_clear(&c->callers);
 	for (size_t i = 0; i < *count; i++) {
 		struct caller next;
-		bool has_next = caller_walk_next(&paths[i].walk, &next);
-		paths[i].caller = has_next ? caller_key(c->f->g, next.entry) : KEY_NO_CALLER;
+		bool has_next = caller_walk_next(&paths[i].walk, &c->f->columns, &next);
+		paths[i].caller = has_next ? caller_key(&c->f->columns, next.entry) : KEY_NO_CALLER;
 		if (!add_to_key(c, paths[i].caller, paths[i].sum))
 			return false;
 	}
@@ -331,14 +349,16 @@ enum neap_err paths_choose(struct path_finder *f, enum graph_pop pop, struct gra
 	if (!count)
 		return NEAP_OK;
 	sum_sites(f, pop, window);
-	bool is_done = link_rows(&c) && find_paths(&c) && arrange_paths(&c);
+	bool is_done = link_rows(&c) && find_paths(&c);
+	for (size_t i = 0; i < c.found_count; i++)
+		f->path_of_leaf[c.found[i].leaf] = 0;
+	is_done = is_done && arrange_paths(&c);
 	for (size_t i = 0; is_done && i < count; i++)
 		is_done = choose(&c, i);
 	is_done = is_done && find_inner(&c);
 	mem_free(c.first_row);
 	mem_free(c.next_row);
 	mem_free(c.sites);
-	map_release(&c.path_of);
 	mem_free(c.found);
 	mem_free(c.paths);
 	mem_free(c.first_path);

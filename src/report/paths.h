@@ -17,8 +17,11 @@
 /* What the tables of one report share. */
 struct path_finder {
 	const struct graph *g;
-	uint32_t *place_of; /* by entry; PLACE_NONE: not looked at yet */
+	struct graph_columns columns;
+	uint32_t *place_of;      /* by entry; PLACE_NONE: not looked at yet */
+	uint32_t *place_of_site; /* of its leaf, site_id - 1; the same */
 	struct strtab places;
+	uint32_t *path_of_leaf; /* by node: index of a path + 1, 0 none; all 0 between calls */
 	/* Of the population asked for last: */
 	bool has_sites;
 	enum graph_pop pop;

@@ -76,8 +76,9 @@ static bool is_startup(const struct graph_frame *f)
 /* The leaf comes first, so that recursion of the leaf itself is seen. */
 static bool collect(struct callers *c, const struct graph *g, node_id leaf_node)
 {
+	const struct graph_columns columns = graph_columns(g);
 	struct caller_walk w = caller_walk_init(g, leaf_node);
-	for (struct caller next; caller_walk_next(&w, &next);) {
+	for (struct caller next; caller_walk_next(&w, &columns, &next);) {
 		if (!vec_reserve((void **)&c->items, &c->cap, c->count + 1, sizeof *c->items))
 			return false;
 		c->items[c->count++] = next;
