@@ -89,9 +89,15 @@ struct space {
 
 /* ---- sums (exec_sums.c) ------------------------------------------------------------------------ */
 
+struct places { /* of 64 vnodes */
+	uint64_t has_cells; /* a bit for each */
+	uint32_t before;    /* how many vnodes with cells come before these */
+};
+
 struct sums {                           /* of one side and measure */
 	struct graph_sum *self, *total; /* by group */
-	struct graph_sum *prefix;       /* FRAMES: [vnode_count + 1]: sum of what lies before v */
+	struct places *places;          /* FRAMES: [vnode_count / 64 + 1]: where cells are */
+	struct graph_sum *prefix;       /* FRAMES: by number of a place: sum of what lies before it */
 };
 struct extremes { /* of the main measure of one side, by group */
 	int64_t *max_bytes;

@@ -123,7 +123,7 @@ bool cell_field(const struct cells *c, size_t i, enum ast_field field, int64_t *
 		*out = (int64_t)graph_snap_time(g, c->death[i]);
 		return true;
 	case FIELD_DEPTH:
-		*out = c->file->depth[c->inner[i]];
+		*out = file_depth(c->file, c->inner[i]);
 		return true;
 	default:
 		return false;

@@ -1,8 +1,9 @@
 /*
  * What groups hold.
  *
- * In a tree what is below flows up.  In a space of frames the cells are spread over the vnodes of the stacks.  P[v] is the sum of
- * the cells before v in preorder, so what lies at and below v is P[end[v]] - P[v].  A group's
+ * In a tree what is below flows up.  In a space of frames the cells are spread over the vnodes of
+ * the stacks.  Those that have any are numbered in preorder; P[k] is the sum of the first k of
+ * them, so what lies at and below v is P[first from end[v] on] - P[first from v on].  A group's
  * total is the sum of that over its outermost vnodes; in preorder these are found by keeping for
  * each group the end of the last one:
  *
@@ -32,49 +33,78 @@ static uint32_t group_at(const struct space *sp, size_t side, uint32_t v)
 
 /* ---- sums of all groups --------------------------------------------------------------- */
 
+static uint32_t count_bits(uint64_t w)
+{
+	w -= w >> 1 & 0x5555555555555555u;
+	w = (w & 0x3333333333333333u) + (w >> 2 & 0x3333333333333333u);
+	w = (w + (w >> 4)) & 0x0f0f0f0f0f0f0f0fu;
+	return (uint32_t)(w * 0x0101010101010101u >> 56);
+}
+
+/* How many vnodes before v have cells. */
+static uint32_t places_before(const struct sums *s, uint32_t v)
+{
+	const struct places *at = &s->places[v / 64];
+	return at->before + count_bits(at->has_cells & ((UINT64_C(1) << v % 64) - 1));
+}
+
+/* Number the places of cells; returns how many there are. */
+static uint32_t number_places(struct places *places, const uint32_t *place, size_t cell_count,
+			      size_t word_count)
+{
+	uint32_t before = 0;
+	for (size_t i = 0; i < cell_count; i++)
+		places[place[i] / 64].has_cells |= UINT64_C(1) << place[i] % 64;
+	for (size_t w = 0; w < word_count; w++) {
+		places[w].before = before;
+		before += count_bits(places[w].has_cells);
+	}
+	return before;
+}
+
 static bool make_prefix(struct exec *x, size_t side, size_t m)
 {
 	const struct cells *c = &x->cells[side][m];
-	size_t count = x->space.vnode_count[side];
-	struct graph_sum *p = mem_zarray(count + 1, sizeof *p);
+	const uint32_t *place = x->place[side][m];
+	struct sums *s = &x->sums[side][m];
+	size_t word_count = x->space.vnode_count[side] / 64 + 1;
+	s->places = mem_zarray(word_count, sizeof *s->places);
+	if (!s->places)
+		return false;
+	uint32_t count = number_places(s->places, place, c->count, word_count);
+	struct graph_sum *p = s->prefix = mem_zarray(count + 1u, sizeof *p);
 	if (!p)
 		return false;
-	x->sums[side][m].prefix = p;
 	for (size_t i = 0; i < c->count; i++)
-		sum_add(&p[x->place[side][m][i] + 1], &c->value[i]);
-	for (size_t v = 0; v < count; v++)
-		sum_add(&p[v + 1], &p[v]);
+		sum_add(&p[places_before(s, place[i]) + 1], &c->value[i]);
+	for (uint32_t k = 0; k < count; k++)
+		sum_add(&p[k + 1], &p[k]);
 	return true;
 }
 
-static struct graph_sum below(const struct sums *s, uint32_t v, uint32_t end)
+static struct graph_sum between(const struct sums *s, uint32_t place, uint32_t end)
 {
 	struct graph_sum sum = s->prefix[end];
-	sum_take(&sum, &s->prefix[v]);
+	sum_take(&sum, &s->prefix[place]);
 	return sum;
 }
 
-/*
- * Outermost vnodes of each group; covered is zeroed.  Where nothing is negative, a subtree that
- * sums to nothing has nothing in it and is stepped over.
- */
+/* Outermost vnodes of each group; covered is zeroed.  What has no cells is stepped over. */
 static void add_totals(struct exec *x, size_t side, size_t m, uint32_t *covered)
 {
 	const struct space *sp = &x->space;
 	struct sums *s = &x->sums[side][m];
-	const struct graph_sum *p = s->prefix;
-	bool may_skip = x->cells[side][m].side.pop != POP_GROWTH;
 	for (uint32_t v = 0; v < sp->vnode_count[side];) {
 		uint32_t end = end_of(sp, side, v);
-		bool is_empty = p[end].blocks == p[v].blocks && p[end].bytes == p[v].bytes;
-		if (is_empty && may_skip) {
+		uint32_t place = places_before(s, v), place_end = places_before(s, end);
+		if (place == place_end) {
 			v = end;
 			continue;
 		}
 		uint32_t group = group_at(sp, side, v);
 		if (group != GROUP_NONE && v >= covered[group]) {
 			covered[group] = end;
-			struct graph_sum sum = below(s, v, end);
+			struct graph_sum sum = between(s, place, place_end);
 			sum_add(&s->total[group], &sum);
 		}
 		v++;
@@ -639,6 +669,7 @@ void sums_release(struct exec *x)
 		for (size_t m = 0; m < MEASURE_COUNT; m++) {
 			mem_free(x->sums[side][m].self);
 			mem_free(x->sums[side][m].total);
+			mem_free(x->sums[side][m].places);
 			mem_free(x->sums[side][m].prefix);
 			x->sums[side][m] = (struct sums){.self = NULL};
 		}
@@ -698,9 +729,11 @@ static void union_totals(const struct exec *x, size_t side, size_t m, const uint
 			v++;
 			continue;
 		}
-		struct graph_sum sum = below(&x->sums[side][m], v, end_of(sp, side, v));
+		uint32_t end = end_of(sp, side, v);
+		const struct sums *s = &x->sums[side][m];
+		struct graph_sum sum = between(s, places_before(s, v), places_before(s, end));
 		sum_add(out, &sum);
-		v = end_of(sp, side, v);
+		v = end;
 	}
 }
 

@@ -47,7 +47,7 @@ struct query_file {
 	struct graph *g;
 	struct graph_columns columns;
 	struct stacks *stacks; /* made by file_need_stacks */
-	uint32_t *depth;       /* by vnode: frames from the root to it */
+	uint32_t *depth;       /* by vnode: frames from the root to it; made by file_depth */
 	struct granule *granules[GRANULES_KEPT];
 	unsigned next_granule;       /* to be replaced */
 	struct strtab address_names; /* "libc.so.6+0x1234" by entry without a name */
@@ -66,6 +66,8 @@ struct query_session {
 enum neap_err session_file(struct query_session *s, const struct ast_text *path,
 			   struct query_file **out, struct query_error *error);
 enum neap_err file_need_stacks(struct query_file *f, struct err *e);
+/* file_depth - frames from the root to a vnode of the recorded stacks. */
+uint32_t file_depth(struct query_file *f, uint32_t v);
 /* file_entry_name - what a function is called; "libc.so.6+0x1234" or "[signal]" without a name; NULL: no memory. */
 const char *file_entry_name(struct query_file *f, entry_id entry);
 

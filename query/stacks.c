@@ -90,8 +90,8 @@ void stacks_close(struct stacks *s)
 /* While they are built, by node: vnodes at and below it; where its next child goes. */
 struct recorded {
 	const struct query_file *f;
-	uint32_t *size, *cursor;
-	uint32_t *depth; /* by vnode */
+	uint32_t *size; /* lies where s->leaf will: a node's leaf is set when its size was used */
+	uint32_t *cursor;
 };
 
 static uint32_t frames_of(const struct query_file *f, node_id n)
@@ -134,7 +134,6 @@ static void fill_node(struct recorded *r, struct stacks *s, node_id n)
 		s->parent[v] = at;
 		s->entry[v] = i;
 		s->end[v] = end;
-		r->depth[v] = r->depth[at] + 1;
 		if (i == leaf)
 			s->leaf[n] = v;
 		at = v;
@@ -151,22 +150,25 @@ static struct stacks *build_recorded(struct recorded *r)
 	size_t node_count = f->p->node_count;
 	r->size = mem_zarray(node_count, sizeof *r->size);
 	r->cursor = mem_array(node_count, sizeof *r->cursor);
-	if (!r->size || !r->cursor)
-		return NULL;
-	size_t count = find_sizes(r);
-	if (count >= LIMIT_IDS)
-		return NULL;
-	struct stacks *s = stacks_new(node_count, count, graph_leaf_entry(f->g, PROFILE_NODE_ROOT));
-	r->depth = mem_array(count, sizeof *r->depth);
-	if (!s || !r->depth) {
-		stacks_free(s);
+	uint32_t *inner = mem_array(node_count, sizeof *inner);
+	size_t count = r->size && r->cursor && inner ? find_sizes(r) : LIMIT_IDS;
+	struct stacks *s = NULL;
+	if (count < LIMIT_IDS)
+		s = stacks_new(0, count, graph_leaf_entry(f->g, PROFILE_NODE_ROOT));
+	if (!s) {
+		mem_free(r->size);
+		mem_free(inner);
 		return NULL;
 	}
+	mem_free(s->inner);
+	mem_free(s->leaf);
+	s->inner = inner;
+	s->leaf = r->size;
 	s->count = count;
 	s->end[VNODE_ROOT] = (uint32_t)count;
 	s->end[VNODE_NO_STACK] = VNODE_FIRST;
-	r->depth[VNODE_ROOT] = 0;
-	r->depth[VNODE_NO_STACK] = 1;
+	for (node_id n = 0; n < PROFILE_NODE_SIGNAL; n++)
+		s->inner[n] = s->leaf[n] = VNODE_NO_STACK;
 	r->cursor[PROFILE_NODE_ROOT] = VNODE_FIRST;
 	for (node_id n = PROFILE_NODE_SIGNAL; n < node_count; n++)
 		fill_node(r, s, n);
@@ -179,14 +181,31 @@ enum neap_err file_need_stacks(struct query_file *f, struct err *e)
 		return NEAP_OK;
 	struct recorded r = {.f = f};
 	f->stacks = build_recorded(&r);
-	mem_free(r.size);
 	mem_free(r.cursor);
-	if (!f->stacks) {
-		mem_free(r.depth);
-		return err_nomem(e, "the call tree");
-	}
-	f->depth = r.depth;
-	return NEAP_OK;
+	return f->stacks ? NEAP_OK : err_nomem(e, "the call tree");
+}
+
+static void make_depths(struct query_file *f)
+{
+	const struct stacks *s = f->stacks;
+	f->depth = mem_array(s->count, sizeof *f->depth);
+	if (!f->depth)
+		return;
+	f->depth[VNODE_ROOT] = 0;
+	for (size_t v = 1; v < s->count; v++)
+		f->depth[v] = f->depth[s->parent[v]] + 1;
+}
+
+uint32_t file_depth(struct query_file *f, uint32_t v)
+{
+	uint32_t depth = 0;
+	if (!f->depth)
+		make_depths(f);
+	if (f->depth)
+		return f->depth[v];
+	for (; v != VNODE_ROOT; v = f->stacks->parent[v]) /* without memory: slower */
+		depth++;
+	return depth;
 }
 
 /* ---- putting any tree in preorder -------------------------------------------------------- */
