@@ -261,6 +261,7 @@ static void take_references(struct serving *s)
 		setenv("LC_ALL", saved, 1);
 	else
 		unsetenv("LC_ALL");
+	free(saved);
 }
 
 /* How often can it fail?  Then each, or some at equal distances. */
