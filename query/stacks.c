@@ -94,9 +94,16 @@ struct recorded {
 	uint32_t *cursor;
 };
 
+/* Nodes with a frame are nearly all. */
+static inline uint32_t frame_of(const struct query_file *f, node_id n)
+{
+	frame_id frame = f->p->node_frame[n];
+	return n >= PROFILE_NODE_FIRST && frame ? frame : graph_frame_of_node(f->g, n);
+}
+
 static uint32_t frames_of(const struct query_file *f, node_id n)
 {
-	uint32_t frame = graph_frame_of_node(f->g, n);
+	uint32_t frame = frame_of(f, n);
 	return f->columns.first_entry[frame + 1] - f->columns.first_entry[frame];
 }
 
@@ -125,10 +132,12 @@ static void fill_node(struct recorded *r, struct stacks *s, node_id n)
 	const struct graph_columns *c = &f->columns;
 	node_id above = n < PROFILE_NODE_FIRST ? PROFILE_NODE_ROOT : f->p->node_parent[n];
 	uint32_t at = above == PROFILE_NODE_ROOT ? VNODE_ROOT : s->inner[above];
-	uint32_t frame = graph_frame_of_node(f->g, n);
+	uint32_t frame = frame_of(f, n);
 	uint32_t v = r->cursor[above], end = v + r->size[n];
 	bool has_leaf = c->leaf_node[n] == n;
-	entry_id leaf = has_leaf ? graph_leaf_entry(f->g, n) : ENTRY_NONE;
+	entry_id leaf = has_leaf ? c->leaf_entry[frame] : ENTRY_NONE;
+	if (has_leaf && leaf == ENTRY_NONE) /* wrappers only: the outermost */
+		leaf = c->first_entry[frame + 1] - 1;
 	r->cursor[above] = end;
 	for (entry_id i = c->first_entry[frame + 1]; i-- > c->first_entry[frame]; v++) {
 		s->parent[v] = at;

@@ -12,6 +12,7 @@ struct graph_columns graph_columns(const struct graph *g)
 		.entry_line = g->entry_line,
 		.func_is_wrapper = g->func_is_wrapper,
 		.first_entry = g->first_entry,
+		.leaf_entry = g->leaf_entry,
 		.leaf_node = g->leaf_node,
 		.cohort_node = g->cohort_node,
 	};

@@ -217,6 +217,7 @@ struct graph_columns {
 	const uint32_t *entry_line;
 	const uint8_t *func_is_wrapper; /* by func_id; of 0 false */
 	const uint32_t *first_entry;
+	const entry_id *leaf_entry; /* by frame: its first entry that is no wrapper; ENTRY_NONE */
 	const node_id *leaf_node;   /* by node: graph_leaf_node */
 	const node_id *cohort_node; /* by cohort, cohort_id - 1 */
 };

@@ -247,6 +247,12 @@ static bool nodes_reserve(struct loader *l, size_t count)
 	return true;
 }
 
+bool tables_reserve(struct loader *l, size_t node_count, size_t site_count)
+{
+	return nodes_reserve(l, node_count) &&
+	       vec_reserve((void **)&l->p->sites, &l->site_cap, site_count, sizeof *l->p->sites);
+}
+
 static bool read_parents(struct loader *l, struct reader *r, size_t count)
 {
 	node_id *parents = l->p->node_parent;

@@ -174,11 +174,38 @@ static enum neap_err finish(struct loader *l, struct err *e)
 
 /* ---- reading all --------------------------------------------------------------------------- */
 
+#define GUESS_MOST 8u /* items of a table for each stored byte: more is not made room for at once */
+
+/* How many items the blocks of a table can have, at that many bytes each. */
+static size_t most_items(const struct block *b, size_t item_bytes)
+{
+	size_t count = b->raw_bytes / item_bytes, guess = (size_t)b->stored_bytes * GUESS_MOST;
+	return count < guess ? count : guess;
+}
+
+static enum neap_err reserve(struct loader *l, const uint8_t *data, size_t bytes, size_t pos,
+			     struct err *e)
+{
+	struct block b;
+	enum block_state state;
+	size_t node_count = 0, site_count = 0;
+	while ((state = block_next(data, bytes, &pos, &b)) != BLOCK_LAST && state != BLOCK_CUT) {
+		if (state == BLOCK_WHOLE && b.type == BLOCK_NODES)
+			node_count += most_items(&b, 2);
+		if (state == BLOCK_WHOLE && b.type == BLOCK_SITES)
+			site_count += most_items(&b, 3);
+	}
+	return tables_reserve(l, node_count, site_count) ? NEAP_OK : err_nomem(e, "the profile");
+}
+
 static enum neap_err load_blocks(struct loader *l, const uint8_t *data, size_t bytes, size_t pos,
 				 struct err *e)
 {
 	struct block b;
 	enum block_state state;
+	enum neap_err err = reserve(l, data, bytes, pos, e);
+	if (err)
+		return err;
 	while ((state = block_next(data, bytes, &pos, &b)) != BLOCK_LAST && state != BLOCK_CUT) {
 		if (state == BLOCK_DAMAGED)
 			l->lost_count[b.type < BLOCK_TYPE_COUNT ? b.type : 0]++;

@@ -69,6 +69,8 @@ struct column {
 };
 /* columns_reserve - room for `need` elements in all of them; false: out of memory. */
 bool columns_reserve(const struct column *columns, size_t count, size_t *cap, size_t need);
+/* tables_reserve - room for that many nodes and sites, so that they need not grow; false: out of memory. */
+bool tables_reserve(struct loader *l, size_t node_count, size_t site_count);
 /* add_capped - a + b, or the largest number. */
 static inline uint64_t add_capped(uint64_t a, uint64_t b)
 {
