@@ -10,6 +10,8 @@ src_report_libreport_la_SOURCES = \
 	src/report/chart.h \
 	src/report/head.c \
 	src/report/head.h \
+	src/report/lines.c \
+	src/report/lines.h \
 	src/report/name.c \
 	src/report/name.h \
 	src/report/out.c \

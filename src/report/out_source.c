@@ -12,81 +12,15 @@
 #include "src/report/out_priv.h"
 
 #include "src/base/mem.h"
+#include "src/report/lines.h"
 
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#define CONTEXT_LINES    3
-#define SOURCE_MAX_BYTES (64u << 20)
-#define TAB_COLS         8u
-#define LINE_COLS        6u
-
-struct lines { /* of one file */
-	struct buf text;
-	const char **start; /* [count + 1] */
-	size_t count;
-	bool is_newer;
-};
-
-static void lines_release(struct lines *l)
-{
-	buf_release(&l->text);
-	mem_free(l->start);
-}
-
-/* ---- reading -------------------------------------------------------------------- */
-
-/* Only a regular file: the path comes from the profile, and may name a device. */
-static int open_source(const char *path, struct stat *st)
-{
-	int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	if (fd < 0)
-		return -1;
-	if (!fstat(fd, st) && S_ISREG(st->st_mode) && st->st_size <= (off_t)SOURCE_MAX_BYTES)
-		return fd;
-	close(fd);
-	return -1;
-}
-
-static bool split_lines(struct lines *l)
-{
-	size_t bytes = l->text.count_bytes, cap = 0;
-	const char *p = l->text.data, *end = p + bytes;
-	while (p < end) {
-		if (!vec_reserve((void **)&l->start, &cap, l->count + 2, sizeof *l->start))
-			return false;
-		l->start[l->count++] = p;
-		const char *newline = memchr(p, '\n', (size_t)(end - p));
-		p = newline ? newline + 1 : end;
-		l->start[l->count] = p;
-	}
-	return true;
-}
-
-/* False: not here; *has_failed: no memory. */
-static bool lines_read(struct lines *l, const char *path, uint64_t recorded_unix_ns,
-		       bool *has_failed)
-{
-	struct stat st;
-	char part[16384];
-	ssize_t got;
-	*l = (struct lines){.count = 0};
-	int fd = open_source(path, &st);
-	if (fd < 0)
-		return false;
-	while ((got = read(fd, part, sizeof part)) > 0 && l->text.count_bytes <= SOURCE_MAX_BYTES)
-		buf_put(&l->text, part, (size_t)got);
-	close(fd);
-	l->is_newer = recorded_unix_ns &&
-		      (uint64_t)st.st_mtim.tv_sec > recorded_unix_ns / UINT64_C(1000000000);
-	*has_failed = l->text.has_failed || !split_lines(l);
-	return !*has_failed && !got && l->count;
-}
+#define CONTEXT_LINES 3
+#define LINE_COLS     6u
 
 /* ---- writing ---------------------------------------------------------------------- */
 
@@ -119,22 +53,12 @@ static int compare_rows(const void *left, const void *right, void *context)
 	return order ? order : (a > b) - (a < b);
 }
 
-/* Tabs become spaces, control characters nothing a terminal obeys. */
-static void put_source_text(struct out *x, const char *s, size_t bytes)
+/* Control characters become nothing a terminal obeys. */
+static void put_source_text(struct out *x, const struct lines *l, size_t line)
 {
 	struct buf *b = &x->scratch;
-	size_t at_cols = 0;
 	buf_clear(b);
-	while (bytes && (s[bytes - 1] == '\n' || s[bytes - 1] == '\r'))
-		bytes--;
-	for (size_t i = 0; i < bytes; i++) {
-		size_t cols = s[i] == '\t' ? TAB_COLS - at_cols % TAB_COLS : 1;
-		if (s[i] == '\t')
-			buf_repeat(b, " ", cols);
-		else
-			buf_putc(b, s[i]);
-		at_cols += cols;
-	}
+	lines_expand(l, line, SIZE_MAX, b);
 	if (b->count_bytes)
 		text_put(&x->text, STYLE_PLAIN, name_text(&x->names, b->data, SIZE_MAX / 8));
 }
@@ -151,8 +75,7 @@ static void write_line(struct source *s, size_t row, int64_t line, const struct 
 	text_right(&x->text, STYLE_DIM, LINE_COLS, number);
 	text_spaces(&x->text, OUT_GAP_COLS);
 	if (line > 0 && (uint64_t)line <= l->count)
-		put_source_text(x, l->start[line - 1],
-				(size_t)(l->start[line] - l->start[line - 1]));
+		put_source_text(x, l, (size_t)line);
 	text_newline(&x->text);
 }
 
@@ -184,7 +107,7 @@ static void write_file(struct source *s, size_t start, size_t end)
 	struct lines l;
 	const char *path = file_of(s, s->rows[start]);
 	const struct profile *p = x->r->graph ? graph_profile(x->r->graph) : NULL;
-	bool is_here = lines_read(&l, path, p ? p->run.start_unix_ns : 0, &x->has_failed);
+	bool is_here = lines_read(&l, path, p ? &p->run : NULL, &x->has_failed);
 	text_newline(&x->text);
 	text_put(&x->text, STYLE_HEADING,
 		 *path ? name_text(&x->names, path, SIZE_MAX / 8) : "[unknown]");
