@@ -38,6 +38,7 @@ tui_libtui_la_SOURCES = \
 	tui/strip.c \
 	tui/view.h \
 	tui/view_table.c \
+	tui/table.h \
 	tui/time_chart.c \
 	tui/time_chart.h \
 	tui/view_time.c \

@@ -122,6 +122,8 @@ void state_remove_chip(struct state *s, size_t at);
 /* state_chip - the text of the first chip of a kind, or NULL. */
 const char *state_chip(const struct state *s, enum ast_stage_kind kind);
 bool state_set_subject(struct state *s, const char *step);
+/* state_columns - the `select` that a screen brings along where no chip has one; NULL: none. */
+const char *state_columns(const struct state *s);
 
 /* Whole edits. */
 enum neap_err model_set_screen(struct model *m, enum screen screen, struct query_error *error);

@@ -508,6 +508,17 @@ static void put_shell(struct buf *out, const char *text)
 	buf_putc(out, '\'');
 }
 
+const char *state_columns(const struct state *s)
+{
+	if (state_chip(s, STAGE_SELECT) || query_population(s->head) == POP_COUNT)
+		return NULL;
+	if (s->screen == SCREEN_THREADS)
+		return "select thread, total, share, count, allocs, frees, temp, peak";
+	if (s->screen == SCREEN_MODULES)
+		return "select module, self, total, share, count, allocs, temp";
+	return NULL;
+}
+
 /* The view stage that prints what a screen shows. */
 static void put_view(const struct state *s, struct buf *out)
 {
@@ -521,11 +532,12 @@ static void put_view(const struct state *s, struct buf *out)
 	case SCREEN_TIME:
 		buf_puts(out, " | timeline");
 		break;
-	case SCREEN_BUTTERFLY:
 	case SCREEN_SOURCE:
+		buf_printf(out, " | source %s", s->subject ? s->subject : "[file=*]");
+		break;
+	case SCREEN_BUTTERFLY:
 		if (s->subject)
-			buf_printf(out, " | %s %s", s->screen == SCREEN_SOURCE ? "source" : "peek",
-				   s->subject);
+			buf_printf(out, " | peek %s", s->subject);
 		break;
 	case SCREEN_SIZES:
 		buf_puts(out, " | hist size");
@@ -533,6 +545,8 @@ static void put_view(const struct state *s, struct buf *out)
 	default:
 		break;
 	}
+	if (state_columns(s))
+		buf_printf(out, " | %s", state_columns(s));
 }
 
 /* Keys that a screen brings along. */

@@ -14,6 +14,7 @@
 #include "src/base/mem.h"
 #include "tui/list.h"
 #include "tui/show.h"
+#include "tui/table.h"
 
 #define NUMBER_COLS 9u
 #define BAR_COLS    8u
@@ -105,7 +106,9 @@ static void restore_selected(struct table *t)
 static enum neap_err load(void *self, struct browser *b, struct query_error *error)
 {
 	struct table *t = self;
-	const struct compose c = {.default_by = "func", .by = keys_of(b)};
+	const struct compose c = {.default_by = "func",
+				  .by = keys_of(b),
+				  .view = state_columns(model_state(&b->model))};
 	t->list.count = 0;
 	enum neap_err code = model_result(&b->model, &c, &t->q, error);
 	if (code) {
@@ -423,6 +426,16 @@ static bool find(void *self, struct browser *b, const char *text, bool is_back, 
 	}
 	buf_release(&keys);
 	return has_found;
+}
+
+const char *table_key(const void *self, const char *word)
+{
+	const struct table *t = self;
+	if (!t->q || t->list.selected >= t->list.count ||
+	    result_of(t)->rows[t->list.selected].kind == ROW_OTHER)
+		return NULL;
+	size_t column = result_column(result_of(t), word);
+	return column == SIZE_MAX ? NULL : cell_of(result_of(t), t->list.selected, column)->text;
 }
 
 const struct view view_table = {
