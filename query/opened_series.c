@@ -28,6 +28,7 @@ void query_series_release(struct query_series *s)
 {
 	mem_free(s->rows);
 	mem_free(s->values);
+	mem_free(s->peak);
 	*s = (struct query_series){.tick_count = 0};
 }
 
@@ -246,6 +247,25 @@ static bool choose(struct classing *cl, size_t most, struct query_series *out)
 	return true;
 }
 
+/* Where deaths are told apart, the parts of a cohort that were live at the peak are not known. */
+static bool count_peak(struct classing *cl, struct query_series *out)
+{
+	size_t count = cl->file->p->cohort_count;
+	struct graph_sum *cohorts = mem_array(count, sizeof *cohorts);
+	out->peak = mem_zarray(out->class_count, sizeof *out->peak);
+	if (!cohorts || !out->peak) {
+		mem_free(cohorts);
+		return false;
+	}
+	graph_pop_cohorts(cl->file->g, POP_PEAK, graph_whole_run(cl->file->g), cohorts);
+	for (size_t i = 0; i < count && !cl->q->x.cells[0][MEASURE_MAIN].death; i++) {
+		if (cl->class_of[i] != GROUP_NONE)
+			sum_add(&out->peak[cl->series_of[cl->class_of[i]]], &cohorts[i]);
+	}
+	mem_free(cohorts);
+	return true;
+}
+
 static enum neap_err count_up(struct classing *cl, size_t most, struct query_series *out)
 {
 	uint64_t end_ns = graph_end_time(cl->file->g);
@@ -263,7 +283,7 @@ static enum neap_err count_up(struct classing *cl, size_t most, struct query_ser
 	each_change(cl, add_value, out);
 	for (size_t i = out->class_count; i < out->tick_count * out->class_count; i++)
 		sum_add(&out->values[i], &out->values[i - out->class_count]);
-	return NEAP_OK;
+	return count_peak(cl, out) ? NEAP_OK : exec_no_memory(&cl->q->x);
 }
 
 /* ---- the whole ----------------------------------------------------------------------------------- */

@@ -22,6 +22,7 @@ EXTRA_DIST += $(golden_tests)
 include tests/unit/local.mk
 include tests/targets/local.mk
 include tests/golden/local.mk
+include tests/tui/local.mk
 include tests/integration/local.mk
 include tests/oracle/local.mk
 include tests/stress/local.mk

@@ -21,6 +21,7 @@ enum neap_err browser_new(const struct browser_options *o, struct browser **out,
 		return err_nomem(e, "the browser");
 	b->grid.glyphs = o->glyphs;
 	b->grid.is_plain = o->is_plain;
+	b->grid.is_mono = o->is_mono;
 	b->names.is_utf8 = o->glyphs != GLYPHS_ASCII;
 	enum neap_err code = model_open(&b->model, o->paths, o->path_count, o->query, e);
 	if (code) {
@@ -47,6 +48,7 @@ void browser_free(struct browser *b)
 	for (size_t i = 0; i < PROMPT_KINDS; i++)
 		history_release(&b->histories[i]);
 	names_release(&b->name_lists);
+	mem_free(b->ticks);
 	model_release(&b->model);
 	grid_release(&b->grid);
 	shortener_release(&b->names);
@@ -263,7 +265,7 @@ static void show_screen(struct browser *b, enum screen s)
 		browser_tell(b, model_set_screen(&b->model, s, &error), &error);
 }
 
-/* A screen about the function of the selected row; it is the state's subject. */
+/* A screen about the function of the selected row, or its file; that is the state's subject. */
 static void show_subject(struct browser *b, enum screen screen)
 {
 	struct query_error error = {.code = NEAP_OK};
@@ -275,7 +277,14 @@ static void show_subject(struct browser *b, enum screen screen)
 		browser_say(b, ROLE_DIM, "this row is no function");
 		return;
 	}
-	query_step(&step, &f);
+	if (screen == SCREEN_SOURCE && f.file_path) {
+		buf_puts(&step, "[file=");
+		query_quote(&step, f.file_path);
+		buf_putc(&step, ']');
+		b->source_line = f.line;
+	} else {
+		query_step(&step, &f);
+	}
 	struct state *s = model_edit(&b->model);
 	if (s && !step.has_failed && state_set_subject(s, step.data)) {
 		s->screen = screen;

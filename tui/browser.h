@@ -40,9 +40,12 @@ struct browser {
 	struct query_error failure;    /* of the last load; code NEAP_OK: none */
 	struct summary summary;
 	struct area view_area; /* where the view was drawn last */
+	uint32_t source_line; /* Source: where to go when it is loaded; 0: the heaviest line */
 
 	bool is_strip_focused;
 	uint64_t strip_cursor_ns;
+	struct graph_tick
+		*ticks; /* [snapshots + 1]: live blocks of the run; made when first drawn */
 	bool has_range_start;
 	uint64_t range_start_ns;
 
@@ -66,7 +69,7 @@ struct browser_options {
 	size_t path_count;
 	const struct query_options *query;
 	enum glyphs glyphs;
-	bool is_plain;
+	bool is_plain, is_mono;
 };
 /* browser_new - open the profiles.  Fails: as profile_open; *out is then NULL. */
 enum neap_err browser_new(const struct browser_options *o, struct browser **out, struct err *e);

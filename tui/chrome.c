@@ -96,6 +96,50 @@ static const char *chip_text(const struct chip *c)
 	return c->text;
 }
 
+/* [func="f(int)"] as f: names in a chip are for people. */
+static void put_chip(struct browser *b, const char *text, struct buf *out)
+{
+	static const char open[] = "[func=\"";
+	while (*text) {
+		const char *at = strstr(text, open), *end = at;
+		while (end && *end && (*end != ']' || end[-1] != '"'))
+			end++;
+		if (!at || !*end) {
+			buf_puts(out, text);
+			return;
+		}
+		buf_put(out, text, (size_t)(at - text));
+		char name[4096];
+		const char *start = at + sizeof open - 1;
+		snprintf(name, sizeof name, "%.*s", (int)(end - start - 1), start);
+		buf_puts(out, name_function(&b->names, name, 40));
+		text = end + 1;
+	}
+}
+
+static unsigned draw_chip(struct browser *b, const struct area *a, unsigned col, unsigned most,
+			  const struct chip *c)
+{
+	struct buf text = {0};
+	put_chip(b, chip_text(c), &text);
+	if (!text.has_failed && text.count_bytes)
+		col = area_elide(a, 0, col, most, look(ROLE_CHIP), text.data);
+	buf_release(&text);
+	return col;
+}
+
+/* Screens of classes over time have no rows to choose or to order. */
+static bool is_chip_used(const struct state *s, const struct chip *c)
+{
+	if (c->kind == STAGE_PERCENT)
+		return false;
+	if (s->screen != SCREEN_TIME)
+		return true;
+	return c->kind == STAGE_BY || c->kind == STAGE_HIDE || c->kind == STAGE_ZOOM ||
+	       c->kind == STAGE_TRIM || c->kind == STAGE_COLLAPSE ||
+	       (c->kind == STAGE_WHERE && !c->is_of_rows);
+}
+
 void chrome_chips(struct browser *b, const struct area *a)
 {
 	const struct state *s = model_state(&b->model);
@@ -107,13 +151,15 @@ void chrome_chips(struct browser *b, const struct area *a)
 	unsigned most = left.cols / shares > 12 ? left.cols * 2 / (shares + 1) : 12;
 	unsigned col = area_elide(&left, 0, 1, most, look_bold(ROLE_CHIP), s->head);
 	for (size_t i = 0; i < s->chip_count; i++) {
-		if (s->chips[i].kind == STAGE_PERCENT)
+		if (!is_chip_used(s, &s->chips[i]))
 			continue;
 		col = area_put(&left, 0, col, look(ROLE_DIM), arrow);
-		col = area_elide(&left, 0, col, most, look(ROLE_CHIP), chip_text(&s->chips[i]));
+		col = draw_chip(b, &left, col, most, &s->chips[i]);
 	}
-	if (s->callers_depth)
-		area_printf(&left, 0, col + 1, look(ROLE_CHIP), "by its callers");
+	if (s->callers_depth && s->screen == SCREEN_TIME) {
+		col = area_put(&left, 0, col, look(ROLE_DIM), arrow);
+		area_put(&left, 0, col, look(ROLE_CHIP), "by caller");
+	}
 	if (base_cols)
 		area_right(a, 0, a->cols, base_cols, look(ROLE_DIM), base);
 }

@@ -214,6 +214,7 @@ static int run_terminal(struct browser *b, const struct term_options *o)
 	bool is_good = true;
 	if (term_open(o, &e))
 		return fail(&e);
+	b->grid.is_mono = !term_has_colours();
 	while (is_good && !b->wants_quit) {
 		is_good = draw(b);
 		if (!is_good || !term_input(&in))
@@ -237,6 +238,7 @@ int main(int argc, char **argv)
 	if (status || r.is_done)
 		return status;
 	choose_glyphs(&r);
+	r.browser.is_mono = r.term.colour == TERM_COLOUR_NEVER;
 	if (browser_new(&r.browser, &b, &e))
 		return fail(&e);
 	status = r.script ? run_script(b, r.script) : run_terminal(b, &r.term);

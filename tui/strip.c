@@ -33,6 +33,17 @@ static unsigned column_of(const struct browser *b, unsigned cols, uint64_t ns)
 	return col >= cols ? cols - 1 : col;
 }
 
+static bool need_ticks(struct browser *b)
+{
+	size_t count = b->model.profile->snapshot_count + 1;
+	if (b->ticks)
+		return true;
+	b->ticks = mem_array(count, sizeof *b->ticks);
+	if (b->ticks)
+		graph_timeline(b->model.graph, NULL, b->ticks);
+	return b->ticks;
+}
+
 /* The highest value within each step; what no snapshot fell into is as it was before. */
 static int64_t fill_values(const struct browser *b, int64_t *values, unsigned count)
 {
@@ -41,11 +52,11 @@ static int64_t fill_values(const struct browser *b, int64_t *values, unsigned co
 	unsigned at = 0;
 	struct graph_peak peak = graph_peak(b->model.graph);
 	memset(values, 0, count * sizeof *values);
-	for (size_t i = 0; i < p->snapshot_count; i++) {
-		unsigned step = column_of(b, count, p->snapshots[i].time_ns);
+	for (size_t i = 0; i <= p->snapshot_count; i++) {
+		unsigned step = column_of(b, count, b->ticks[i].time_ns);
 		while (at < step)
 			values[++at] = last;
-		last = p->snapshots[i].live_bytes;
+		last = b->ticks[i].live.bytes;
 		if (last > values[step])
 			values[step] = last;
 	}
@@ -165,8 +176,10 @@ void strip_draw(struct browser *b, const struct area *a)
 	const struct area chart = area_cut(a, 0, LABEL_COLS, a->rows - 1, a->cols - LABEL_COLS - 1);
 	unsigned count = chart.cols * chart_steps(a->grid);
 	int64_t *values = mem_array(count, sizeof *values);
-	if (!values)
+	if (!values || !need_ticks(b)) {
+		mem_free(values);
 		return;
+	}
 	int64_t most = fill_values(b, values, count);
 	area_right(a, 0, LABEL_COLS - 1, LABEL_COLS - 1, look(ROLE_DIM),
 		   show_bytes(text, sizeof text, most));

@@ -176,6 +176,11 @@ void term_close(void)
 	fflush(stdout);
 }
 
+bool term_has_colours(void)
+{
+	return term.colours > 0;
+}
+
 void term_size(unsigned *rows_out, unsigned *cols_out)
 {
 	int rows = getmaxy(stdscr), cols = getmaxx(stdscr);
@@ -249,6 +254,16 @@ static attr_t attributes_of(struct look look)
 	return attr;
 }
 
+static int ink_on(int back)
+{
+	if (term.colours >= 1 << 24)
+		return 0x101216;
+	if (term.colours >= 256)
+		return 233;
+	bool is_dark = back == COLOR_BLUE || back == COLOR_RED || back == COLOR_MAGENTA || back == 8;
+	return is_dark ? COLOR_WHITE : COLOR_BLACK;
+}
+
 static int pair_of(struct look look)
 {
 	if (!term.colours)
@@ -256,6 +271,8 @@ static int pair_of(struct look look)
 	int front = ink_of(look.role), back = look.back ? ink_of(look.back) : -1;
 	if (front < 0 && back < 0)
 		return 0;
+	if (front < 0) /* text on a colour: dark on the light ones */
+		front = ink_on(back);
 	int pair = alloc_pair(front, back);
 	return pair > 0 ? pair : 0;
 }

@@ -26,6 +26,8 @@ struct term_options {
 /* term_open - Fails: ERR_UNSUPPORTED (no terminal, or one that cannot place the cursor). */
 enum neap_err term_open(const struct term_options *o, struct err *e);
 void term_close(void); /* fine without term_open, and twice */
+/* term_has_colours - after term_open. */
+bool term_has_colours(void);
 void term_size(unsigned *rows_out, unsigned *cols_out);
 /* term_draw - make the screen show the grid; writes only what differs. */
 void term_draw(const struct grid *g);

@@ -46,9 +46,14 @@ struct time_view {
 	size_t *ticks;    /* [cols]: the tick shown in a column */
 };
 
+/* After the last tick: the exact peak. */
+#define TICK_PEAK SIZE_MAX
+
 static int64_t measure(const struct time_view *t, size_t tick, size_t class)
 {
-	const struct graph_sum *v = &t->series.values[tick * t->series.class_count + class];
+	const struct graph_sum *v =
+		tick == TICK_PEAK ? &t->series.peak[class]
+				  : &t->series.values[tick * t->series.class_count + class];
 	return t->shows_blocks ? v->blocks : v->bytes;
 }
 
@@ -170,6 +175,9 @@ static void choose_ticks(struct time_view *t, const struct browser *b, unsigned 
 		}
 		t->ticks[col] = best;
 	}
+	unsigned col = column_of(b, cols, graph_peak(b->model.graph).time_ns);
+	if (cols && sum_at(t, TICK_PEAK) > sum_at(t, t->ticks[col]))
+		t->ticks[col] = TICK_PEAK;
 }
 
 static bool make_columns(struct time_view *t, const struct browser *b, unsigned cols)
@@ -204,6 +212,8 @@ static int64_t make_line(const struct time_view *t, const struct browser *b, uns
 	int64_t most = 0;
 	for (unsigned col = 0; col < cols; col++) {
 		size_t tick = t->ticks[col];
+		if (tick == TICK_PEAK)
+			tick = graph_snap_at(b->model.graph, graph_peak(b->model.graph).time_ns);
 		line[col] = tick ? (int64_t)p->snapshots[tick - 1].rss_bytes : -1;
 		if (!line[col])
 			line[col] = -1;
@@ -223,6 +233,8 @@ static uint64_t cursor_ns(const struct browser *b)
 
 static size_t cursor_tick(const struct time_view *t, const struct browser *b)
 {
+	if (query_population(model_state(&b->model)->head) == POP_PEAK)
+		return TICK_PEAK;
 	size_t tick = graph_snap_at(b->model.graph, cursor_ns(b));
 	return tick < t->series.tick_count ? tick : t->series.tick_count - 1;
 }
@@ -378,26 +390,41 @@ static void draw_class(struct time_view *t, struct browser *b, const struct area
 	area_right(a, row, col + 15, 7, look(ROLE_DIM),
 		   show_share(text, sizeof text, (double)value, (double)sum_at(t, tick)));
 	col += 17;
-	if (is_other)
+	if (is_other && t->series.other_count)
 		area_printf(a, row, col, look(ROLE_DIM), "%zu others", t->series.other_count);
+	else if (is_other)
+		area_put(a, row, col, look(ROLE_DIM), "no further caller");
 	else if (col < a->cols)
 		area_put(a, row, col, look(ROLE_TEXT), name_of(t, b, class, a->cols - col));
+}
+
+/* All that has no class of its own: many small ones, or stacks that end here. */
+static bool has_others(const struct time_view *t)
+{
+	size_t last = t->series.class_count - 1;
+	bool has_some = t->series.other_count || measure(t, TICK_PEAK, last);
+	for (size_t i = 0; !has_some && i < t->series.tick_count; i++)
+		has_some = measure(t, i, last);
+	return has_some;
 }
 
 static void draw_legend(struct time_view *t, struct browser *b, const struct area *a)
 {
 	char when[FMT_BYTES], text[FMT_BYTES];
 	size_t tick = cursor_tick(t, b);
-	fmt_duration(when, sizeof when, graph_snap_time(b->model.graph, (snap_id)tick));
+	fmt_duration(when, sizeof when,
+		     tick == TICK_PEAK ? graph_peak(b->model.graph).time_ns
+				       : graph_snap_time(b->model.graph, (snap_id)tick));
 	if (t->shows_blocks)
 		fmt_count(text, sizeof text, sum_at(t, tick));
 	else
 		fmt_bytes(text, sizeof text, sum_at(t, tick));
-	area_printf(a, 0, 0, look(ROLE_HEADING), "live at %s: %s%s  %s", when, text,
+	area_printf(a, 0, 0, look(ROLE_HEADING), "%s at %s: %s%s  %s",
+		    tick == TICK_PEAK ? "peak" : "live", when, text,
 		    t->shows_blocks ? " blocks" : "",
 		    t->depth ? "by caller" : "by what allocated it");
 	const struct area rows = area_cut(a, 1, 0, a->rows - 1, a->cols);
-	t->list.count = t->series.class_count;
+	t->list.count = t->series.class_count - !has_others(t);
 	list_fit(&t->list, rows.rows);
 	for (unsigned i = 0; i < rows.rows && t->list.top + i < t->list.count; i++) {
 		size_t class = t->list.top + i;

@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# Key scripts with what the screen must show.  tests/tui/scripts/NAME.keys; the first line names the
+# profile: "# profile json.neap".
+
+set -u
+source_dir=${srcdir_abs:-$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)}
+build_dir=${builddir_abs:-$PWD}
+NEAP=${NEAP:-$build_dir/neap}
+unset COLUMNS NO_COLOR TERM LANG LANGUAGE LC_CTYPE
+export LC_ALL=C TZ=UTC
+folder=$(mktemp -d "${TMPDIR:-/tmp}/neap-scripts.XXXXXX") || exit 1
+trap 'rm -rf "$folder"' EXIT
+"$build_dir/tests/golden/make_profiles" "$folder" || exit 1
+cd "$folder" || exit 1
+
+count=0 failed=0
+for script in "$source_dir"/tests/tui/scripts/*.keys; do
+	[ -f "$script" ] || continue
+	read -r -a files < <(sed -n '1s/^# profile //p' "$script")
+	count=$((count + 1))
+	if ! "$NEAP" browse --keys="$script" --glyphs=ascii "${files[@]}"; then
+		echo "FAIL: $script"
+		failed=$((failed + 1))
+	fi
+done
+
+# A screen that does not show what is expected must fail.
+printf ':expect no such words\n' >wrong.keys
+if "$NEAP" browse --keys=wrong.keys json.neap 2>/dev/null; then
+	echo "FAIL: :expect never fails"
+	failed=$((failed + 1))
+fi
+if [ "$count" = 0 ]; then
+	echo "no script was found"
+	exit 1
+fi
+echo "$count scripts, $failed failed"
+[ "$failed" = 0 ]
