@@ -1,5 +1,5 @@
 /*
- * Building the index, and what is fixed once it is built: leaves, the tree, time.
+ * Building the index, and what is fixed once it is built: leaves, stacks, time.
  *
  * Ids of nodes grow from parents to children.  So whatever flows down the tree is one
  * pass over the nodes from first to last, and whatever flows up is one pass from last
@@ -106,110 +106,12 @@ void graph_free(struct graph *g)
 	mem_free(g->leaf_node);
 	mem_free(g->cohort_node);
 	mem_free(g->cohort_died);
-	mem_free(g->child_first);
-	mem_free(g->child);
-	mem_free(g->preorder);
-	mem_free(g->depth);
 	mem_free(g);
 }
 
 const struct profile *graph_profile(const struct graph *g)
 {
 	return g->p;
-}
-
-/* ---- the tree ------------------------------------------------------------------ */
-
-static bool is_on_tree(node_id n)
-{
-	return n >= PROFILE_NODE_ROOT;
-}
-
-/* Children in order of id: count, add up, deal out. */
-static void link_children(struct graph *g)
-{
-	const struct profile *p = g->p;
-	for (node_id n = PROFILE_NODE_FIRST; n < p->node_count; n++)
-		g->child_first[p->node_parent[n] + 1]++;
-	for (size_t i = 1; i <= p->node_count; i++)
-		g->child_first[i] += g->child_first[i - 1];
-	/* child_first[parent] serves as the cursor, and is moved back afterwards. */
-	for (node_id n = PROFILE_NODE_FIRST; n < p->node_count; n++)
-		g->child[g->child_first[p->node_parent[n]]++] = n;
-	for (size_t i = p->node_count; i > 0; i--)
-		g->child_first[i] = g->child_first[i - 1];
-	g->child_first[0] = 0;
-}
-
-/*
- * Preorder without a stack: sizes of subtrees flow up; then every node, met after its
- * parent, takes the parent's next free place and leaves room for its own subtree.
- */
-static void order_nodes(struct graph *g, uint32_t *size, uint32_t *cursor)
-{
-	const struct profile *p = g->p;
-	for (size_t n = p->node_count; n-- > PROFILE_NODE_ROOT;) {
-		size[n]++;
-		if (n >= PROFILE_NODE_FIRST)
-			size[p->node_parent[n]] += size[n];
-	}
-	uint32_t next_root = 0;
-	for (node_id n = PROFILE_NODE_ROOT; is_on_tree(n) && n < p->node_count; n++) {
-		node_id parent = p->node_parent[n];
-		uint32_t *place = n < PROFILE_NODE_FIRST ? &next_root : &cursor[parent];
-		uint32_t at = *place;
-		*place += size[n];
-		cursor[n] = at + 1;
-		g->preorder[at] = n;
-		g->depth[n] = n < PROFILE_NODE_FIRST ? 0 : g->depth[parent] + 1;
-		if (g->depth[n] > g->depth_max)
-			g->depth_max = g->depth[n];
-	}
-	g->preorder_count = next_root;
-}
-
-enum neap_err graph_need_tree(struct graph *g, struct err *e)
-{
-	if (g->preorder)
-		return NEAP_OK;
-	size_t count = g->p->node_count;
-	uint32_t *size = mem_zarray(count, sizeof *size);
-	uint32_t *cursor = mem_zarray(count, sizeof *cursor);
-	uint32_t *child_first = mem_zarray(count + 1, sizeof *child_first);
-	node_id *child = mem_array(count, sizeof *child);
-	node_id *preorder = mem_array(count, sizeof *preorder);
-	uint32_t *depth = mem_zarray(count, sizeof *depth);
-	enum neap_err code = NEAP_OK;
-	if (size && cursor && child_first && child && preorder && depth) {
-		g->child_first = child_first;
-		g->child = child;
-		g->preorder = preorder;
-		g->depth = depth;
-		link_children(g);
-		order_nodes(g, size, cursor);
-	} else {
-		code = err_nomem(e, "the call tree");
-		mem_free(child_first);
-		mem_free(child);
-		mem_free(preorder);
-		mem_free(depth);
-	}
-	mem_free(size);
-	mem_free(cursor);
-	return code;
-}
-
-struct graph_children graph_children(const struct graph *g, node_id n)
-{
-	return (struct graph_children){
-		.ids = g->child + g->child_first[n],
-		.count = g->child_first[n + 1] - g->child_first[n],
-	};
-}
-
-uint32_t graph_depth(const struct graph *g, node_id n)
-{
-	return g->depth[n];
 }
 
 /* ---- leaves and stacks ------------------------------------------------------------ */

@@ -114,20 +114,9 @@ void graph_pop_cohorts(const struct graph *g, enum graph_pop pop, struct graph_w
 
 struct graph_sum graph_add_up(const struct graph_sum *values, size_t count);
 
-/* Values of cohorts gathered by what they belong to.  Outputs are overwritten. */
+/* graph_sum_sites - values of cohorts added up by site; [site_count], site_id - 1.  Overwrites. */
 void graph_sum_sites(const struct graph *g, const struct graph_sum *cohorts,
-		     struct graph_sum *sites_out); /* [site_count], site_id - 1 */
-void graph_sum_threads(const struct graph *g, const struct graph_sum *cohorts,
-		       struct graph_sum *threads_out); /* [thread_count + 1], thread_id */
-void graph_sum_nodes(const struct graph *g, const struct graph_sum *cohorts,
-		     struct graph_sum *self_out); /* [node_count], node_id */
-
-/* graph_total_nodes - self and all below, from self; one pass from the last node to the first. */
-void graph_total_nodes(const struct graph *g, const struct graph_sum *self,
-		       struct graph_sum *total_out);
-/* graph_sum_leaves - self of each node moved to the node of its leaf frame (graph_leaf_node). */
-void graph_sum_leaves(const struct graph *g, const struct graph_sum *self,
-		      struct graph_sum *leaves_out);
+		     struct graph_sum *sites_out);
 
 struct graph_tick {
 	uint64_t time_ns;
@@ -141,17 +130,7 @@ struct graph_tick {
  */
 void graph_timeline(const struct graph *g, const uint8_t *keep, struct graph_tick *ticks_out);
 
-/* ---- the tree ------------------------------------------------------------------- */
-
-/* graph_children - children of a node in order of id; the lists are built on the first call. */
-struct graph_children {
-	const node_id *ids;
-	size_t count;
-};
-enum neap_err graph_need_tree(struct graph *g, struct err *e);
-struct graph_children graph_children(const struct graph *g, node_id n); /* after graph_need_tree */
-/* graph_depth - frames (nodes) from the root down to n; 0 for roots.  After graph_need_tree. */
-uint32_t graph_depth(const struct graph *g, node_id n);
+/* ---- frames ---------------------------------------------------------------------- */
 
 enum graph_frame_kind {
 	FRAME_NAMED,     /* func is known */
@@ -225,40 +204,5 @@ struct graph_columns graph_columns(const struct graph *g);
 uint32_t graph_frame_of_node(const struct graph *g, node_id n);
 /* graph_cohort_birth - the snapshot that ends the interval of its birth; 0 if inherited. */
 snap_id graph_cohort_birth(const struct graph *g, size_t cohort_idx);
-
-/* ---- grouping ---------------------------------------------------------------------- */
-
-/*
- * A grouping gives every entry a group.  `total` of a group counts a block once
- * however often the group is on its stack; `self` counts it in the group of its leaf.
- */
-enum graph_by {
-	GROUP_BY_FUNC, /* function name; module + address without one */
-	GROUP_BY_LINE, /* function, file, line, module; function and module if the line is unknown */
-	GROUP_BY_FILE,   /* unknown files are one group */
-	GROUP_BY_MODULE, /* unknown modules are one group */
-};
-struct graph_groups;
-/*
- * graph_group - give every entry its group.  Cost: linear in entries.
- */
-enum neap_err graph_group(struct graph *g, enum graph_by by, struct graph_groups **out,
-			  struct err *e);
-/*
- * graph_group_need_totals - prepare graph_group_total; at once if it was done before.
- * Cost: linear in nodes and the entries of their frames; keeps 8 bytes for every pair of
- * node and group that is not nested in the same group.
- */
-enum neap_err graph_group_need_totals(struct graph_groups *gr, struct err *e);
-void graph_groups_free(struct graph_groups *gr); /* NULL is fine */
-size_t graph_group_count(const struct graph_groups *gr);
-uint32_t graph_group_of(const struct graph_groups *gr, entry_id entry);
-entry_id graph_group_entry(const struct graph_groups *gr,
-			   uint32_t group); /* its first entry, for its name */
-void graph_group_self(const struct graph_groups *gr, const struct graph_sum *leaves,
-		      struct graph_sum *out); /* [group_count], from graph_sum_leaves */
-/* After graph_group_need_totals. */
-void graph_group_total(const struct graph_groups *gr, const struct graph_sum *self,
-		       const struct graph_sum *total, struct graph_sum *out);
 
 #endif

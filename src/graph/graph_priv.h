@@ -43,15 +43,6 @@ struct graph {
 
 	snap_id peak_snap; /* without an exact peak */
 	int64_t peak_bytes;
-
-	/* built by graph_need_tree */
-	uint32_t *child_first; /* [node_count + 1] */
-	node_id *child;        /* [node_count] */
-	node_id *
-		preorder; /* [preorder_count]: every node once, parents first, subtrees contiguous */
-	uint32_t *depth;
-	size_t preorder_count;
-	uint32_t depth_max;
 };
 
 /* graph_frame_index - of a node, pseudo frames included. */

@@ -7,5 +7,4 @@ src_graph_libgraph_la_SOURCES = \
 	src/graph/entries.c \
 	src/graph/graph.h \
 	src/graph/graph_priv.h \
-	src/graph/group.c \
 	src/graph/pop.c

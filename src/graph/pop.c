@@ -192,47 +192,6 @@ void graph_sum_sites(const struct graph *g, const struct graph_sum *cohorts,
 		add_to(&sites_out[p->cohort_site[i] - 1], &cohorts[i]);
 }
 
-void graph_sum_threads(const struct graph *g, const struct graph_sum *cohorts,
-		       struct graph_sum *threads_out)
-{
-	const struct profile *p = g->p;
-	memset(threads_out, 0, (p->thread_count + 1) * sizeof *threads_out);
-	for (size_t i = 0; i < p->cohort_count; i++)
-		add_to(&threads_out[p->cohort_thread[i]], &cohorts[i]);
-}
-
-void graph_sum_nodes(const struct graph *g, const struct graph_sum *cohorts,
-		     struct graph_sum *self_out)
-{
-	const struct profile *p = g->p;
-	memset(self_out, 0, p->node_count * sizeof *self_out);
-	for (size_t i = 0; i < p->cohort_count; i++) {
-		/* Most cohorts are empty in most populations: spare the cache miss. */
-		if (cohorts[i].blocks || cohorts[i].bytes)
-			add_to(&self_out[g->cohort_node[i]], &cohorts[i]);
-	}
-}
-
-void graph_total_nodes(const struct graph *g, const struct graph_sum *self,
-		       struct graph_sum *total_out)
-{
-	const struct profile *p = g->p;
-	memcpy(total_out, self, p->node_count * sizeof *self);
-	for (size_t n = p->node_count; n-- > PROFILE_NODE_FIRST;)
-		add_to(&total_out[p->node_parent[n]], &total_out[n]);
-}
-
-void graph_sum_leaves(const struct graph *g, const struct graph_sum *self,
-		      struct graph_sum *leaves_out)
-{
-	const struct profile *p = g->p;
-	memset(leaves_out, 0, p->node_count * sizeof *leaves_out);
-	for (size_t n = 0; n < p->node_count; n++) {
-		if (self[n].blocks || self[n].bytes)
-			add_to(&leaves_out[g->leaf_node[n]], &self[n]);
-	}
-}
-
 /* ---- over time ------------------------------------------------------------------------ */
 
 static void add_births_over_time(const struct profile *p, const uint8_t *keep,

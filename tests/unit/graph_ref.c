@@ -103,14 +103,6 @@ struct graph_sum ref_cohort(const struct profile *p, enum graph_pop pop, struct 
 	return none;
 }
 
-bool ref_is_below(const struct profile *p, node_id n, node_id above)
-{
-	while (n && n != above)
-		n = p->node_parent[n];
-	return n == above;
-}
-
-/* Functions of one node, innermost first; NULL past the end. */
 static const char *name_at(const struct profile *p, node_id n, size_t i)
 {
 	frame_id f = p->node_frame[n];
@@ -118,36 +110,6 @@ static const char *name_at(const struct profile *p, node_id n, size_t i)
 	if (!f || !p->has_symbols || s->first_line[f - 1] + i >= s->first_line[f])
 		return NULL;
 	return s->funcs[s->lines[s->first_line[f - 1] + i].func - 1].name;
-}
-
-size_t ref_count_on_stack(const struct profile *p, node_id n, const char *name)
-{
-	size_t count = 0;
-	for (; n; n = p->node_parent[n]) {
-		const char *at;
-		for (size_t i = 0; (at = name_at(p, n, i)); i++)
-			count += !strcmp(at, name);
-	}
-	return count;
-}
-
-static const char *module_of(const struct profile *p, node_id n)
-{
-	frame_id f = p->node_frame[n];
-	mod_id m = f ? p->frames[f - 1].module : 0;
-	return m ? p->modules[m - 1].path : NULL;
-}
-
-bool ref_is_in_module(const struct profile *p, node_id n, const char *path)
-{
-	if (n == PROFILE_NODE_ROOT)
-		return !path;
-	for (; n && n != PROFILE_NODE_ROOT; n = p->node_parent[n]) {
-		const char *at = module_of(p, n);
-		if (path && at ? !strcmp(path, at) : path == at)
-			return true;
-	}
-	return false;
 }
 
 const char *ref_leaf(const struct profile *p, node_id n, bool (*is_wrapper)(const char *))

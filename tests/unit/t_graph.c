@@ -116,48 +116,6 @@ Test(graph, counts_every_population_of_a_known_profile)
 	small_release(&s);
 }
 
-Test(graph, adds_up_self_total_and_leaves_of_nodes)
-{
-	struct small s = small_profile();
-	size_t nodes = s.p->node_count;
-	struct graph_sum *cohorts = mem_array(s.p->cohort_count, sizeof *cohorts);
-	struct graph_sum *self = mem_array(nodes, sizeof *self);
-	struct graph_sum *total = mem_array(nodes, sizeof *total);
-	struct graph_sum *leaves = mem_array(nodes, sizeof *leaves);
-	graph_pop_cohorts(s.g, POP_ALLOCATED, graph_whole_run(s.g), cohorts);
-	graph_sum_nodes(s.g, cohorts, self);
-	graph_total_nodes(s.g, self, total);
-	graph_sum_leaves(s.g, self, leaves);
-	assert_sum(self[s.wrapper], (struct graph_sum){10, 160}, "self", s.wrapper);
-	assert_sum(self[s.nested], (struct graph_sum){0, 0}, "self", s.nested);
-	assert_sum(leaves[s.nested], (struct graph_sum){10, 160}, "leaf", s.nested);
-	assert_sum(leaves[s.wrapper], (struct graph_sum){0, 0}, "leaf", s.wrapper);
-	assert_sum(total[s.parse], (struct graph_sum){10, 160}, "total", s.parse);
-	assert_sum(total[s.main], (struct graph_sum){15, 660}, "total", s.main);
-	assert_sum(total[PROFILE_NODE_ROOT], (struct graph_sum){15, 660}, "total", 1);
-	mem_free(cohorts);
-	mem_free(self);
-	mem_free(total);
-	mem_free(leaves);
-	small_release(&s);
-}
-
-Test(graph, lists_children_in_order_and_knows_depths)
-{
-	struct small s = small_profile();
-	struct err e = {0};
-	cr_assert_eq(graph_need_tree(s.g, &e), NEAP_OK);
-	struct graph_children c = graph_children(s.g, s.main);
-	cr_assert_eq(c.count, 2);
-	cr_assert_eq(c.ids[0], s.parse);
-	cr_assert_eq(c.ids[1], s.load);
-	cr_assert_eq(graph_children(s.g, s.load).count, 0);
-	cr_assert_eq(graph_children(s.g, PROFILE_NODE_ROOT).count, 1);
-	cr_assert_eq(graph_depth(s.g, PROFILE_NODE_ROOT), 0);
-	cr_assert_eq(graph_depth(s.g, s.wrapper), 4);
-	small_release(&s);
-}
-
 Test(graph, finds_snapshots_by_time)
 {
 	struct small s = small_profile();
@@ -215,34 +173,6 @@ Test(graph, walks_a_stack_outwards_and_stops_at_the_root)
 	w = graph_walk_leaf(s.g, s.wrapper);
 	cr_assert_str_eq(graph_entry(s.g, graph_walk_next(&w)).name, "parse");
 	cr_assert_eq(w.node, s.nested);
-	small_release(&s);
-}
-
-Test(graph, counts_a_block_once_under_recursion)
-{
-	struct small s = small_profile();
-	struct err e = {0};
-	struct graph_groups *gr;
-	cr_assert_eq(graph_group(s.g, GROUP_BY_FUNC, &gr, &e), NEAP_OK);
-	cr_assert_eq(graph_group_need_totals(gr, &e), NEAP_OK);
-	size_t nodes = s.p->node_count;
-	struct graph_sum *cohorts = mem_array(s.p->cohort_count, sizeof *cohorts);
-	struct graph_sum *self = mem_array(nodes, sizeof *self);
-	struct graph_sum *total = mem_array(nodes, sizeof *total);
-	struct graph_sum *groups = mem_array(graph_group_count(gr), sizeof *groups);
-	graph_pop_cohorts(s.g, POP_ALLOCATED, graph_whole_run(s.g), cohorts);
-	graph_sum_nodes(s.g, cohorts, self);
-	graph_total_nodes(s.g, self, total);
-	graph_group_total(gr, self, total, groups);
-	uint32_t parse = graph_group_of(gr, graph_leaf_entry(s.g, s.parse));
-	assert_sum(groups[parse], (struct graph_sum){10, 160}, "parse", parse);
-	uint32_t main = graph_group_of(gr, graph_leaf_entry(s.g, s.main));
-	assert_sum(groups[main], (struct graph_sum){15, 660}, "main", main);
-	mem_free(cohorts);
-	mem_free(self);
-	mem_free(total);
-	mem_free(groups);
-	graph_groups_free(gr);
 	small_release(&s);
 }
 
@@ -342,33 +272,12 @@ Test(graph, survives_a_profile_without_anything)
 	struct profile *p = build_read(build_new(NULL, NULL));
 	struct graph *g = index_of(p);
 	struct graph_tick tick;
-	struct graph_groups *gr;
-	struct err e = {0};
 	graph_timeline(g, NULL, &tick);
 	assert_sum(tick.live, (struct graph_sum){0, 0}, "live", 0);
 	cr_assert_eq(graph_peak(g).bytes, 0);
 	cr_assert_eq(graph_last_snap(g), 0);
-	cr_assert_eq(graph_group(g, GROUP_BY_MODULE, &gr, &e), NEAP_OK);
-	cr_assert_eq(graph_group_need_totals(gr, &e), NEAP_OK);
-	graph_groups_free(gr);
 	graph_free(g);
 	profile_free(p);
-}
-
-static enum neap_err build_all(const struct profile *p)
-{
-	struct graph *g;
-	struct graph_groups *gr = NULL;
-	struct err e = {0};
-	enum neap_err code = graph_build(p, NULL, &g, &e);
-	if (!code)
-		code = graph_group(g, GROUP_BY_LINE, &gr, &e);
-	if (!code)
-		code = graph_group_need_totals(gr, &e);
-	cr_assert_eq(code, e.code);
-	graph_groups_free(gr);
-	graph_free(g);
-	return code;
 }
 
 Test(graph, reports_running_out_of_memory_at_any_allocation)
@@ -376,9 +285,13 @@ Test(graph, reports_running_out_of_memory_at_any_allocation)
 	struct small s = small_profile();
 	uint64_t n = 1;
 	for (;; n++) {
+		struct graph *g;
+		struct err e = {0};
 		mem_fail_at(n);
-		enum neap_err code = build_all(s.p);
+		enum neap_err code = graph_build(s.p, NULL, &g, &e);
 		mem_fail_at(0);
+		graph_free(g);
+		cr_assert_eq(code, e.code);
 		if (code == NEAP_OK)
 			break;
 		cr_assert_eq(code, ERR_NOMEM);
