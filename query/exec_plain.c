@@ -38,6 +38,15 @@ bool tree_is_plain(const struct exec *x)
 	       (!pl->row_stages.count || x->has_cut_stacks);
 }
 
+/* row_has_values, for most trees without a call */
+static inline bool has_values(const struct plain *t, uint32_t v)
+{
+	const struct graph_sum *total = t->total[0];
+	if (t->total[1])
+		return row_has_values(t->x, v);
+	return total[v].blocks || total[v].bytes || row_has_values(t->x, v);
+}
+
 /* ---- order --------------------------------------------------------------------------- */
 
 struct ranking {
@@ -203,6 +212,11 @@ static bool plain_cell(const struct exec *x, uint32_t v, enum ast_column c, stru
 {
 	const struct sums *s = &x->sums[0][MEASURE_MAIN];
 	int64_t value;
+	if (c == COL_SHARE) {
+		double part = x->base_bytes ? (double)s->total[v].bytes / (double)x->base_bytes : 0;
+		*out = (struct result_cell){.number = part, .is_unknown = !x->base_bytes};
+		return true;
+	}
 	switch (c) {
 	case COL_SELF:
 		value = s->self[v].bytes;
@@ -272,7 +286,7 @@ static bool open_children(struct plain *t, const struct open_row *row, uint32_t 
 	if (depth >= t->depth_most)
 		return true;
 	for (uint32_t c = row->v + 1; c < end[row->v]; c = end[c]) {
-		if (!row_has_values(t->x, c))
+		if (!has_values(t, c))
 			continue;
 		if (!vec_reserve((void **)&t->open, &t->open_cap, t->open_count + 1,
 				 sizeof *t->open))
@@ -289,7 +303,7 @@ static bool reserve_rows(const struct plain *t, struct gathered *to)
 	if (t->depth_most < UINT32_MAX)
 		return true;
 	for (uint32_t v = 1; v < t->x->space.group_count; v++)
-		count += row_has_values(t->x, v);
+		count += has_values(t, v);
 	return vec_reserve((void **)&to->rows, &to->row_cap, to->row_count + count,
 			   sizeof *to->rows) &&
 	       vec_reserve((void **)&to->cells, &to->cell_cap, (to->row_count + count) * width,

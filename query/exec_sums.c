@@ -89,14 +89,20 @@ static struct graph_sum between(const struct sums *s, uint32_t place, uint32_t e
 	return sum;
 }
 
+static uint32_t has_cells(const struct sums *s, uint32_t v)
+{
+	return s->places[v / 64].has_cells >> v % 64 & 1;
+}
+
 /* Outermost vnodes of each group; covered is zeroed.  What has no cells is stepped over. */
 static void add_totals(struct exec *x, size_t side, size_t m, uint32_t *covered)
 {
 	const struct space *sp = &x->space;
 	struct sums *s = &x->sums[side][m];
+	uint32_t place = 0; /* places_before(v) */
 	for (uint32_t v = 0; v < sp->vnode_count[side];) {
-		uint32_t end = end_of(sp, side, v);
-		uint32_t place = places_before(s, v), place_end = places_before(s, end);
+		uint32_t end = end_of(sp, side, v), next = place + has_cells(s, v);
+		uint32_t place_end = end == v + 1 ? next : places_before(s, end);
 		if (place == place_end) {
 			v = end;
 			continue;
@@ -107,6 +113,7 @@ static void add_totals(struct exec *x, size_t side, size_t m, uint32_t *covered)
 			struct graph_sum sum = between(s, place, place_end);
 			sum_add(&s->total[group], &sum);
 		}
+		place = next;
 		v++;
 	}
 }
