@@ -96,7 +96,6 @@ struct places { /* of 64 vnodes */
 
 struct sums {                           /* of one side and measure */
 	struct graph_sum *self, *total; /* by group */
-	struct places *places;          /* FRAMES: [vnode_count / 64 + 1]: where cells are */
 	struct graph_sum *prefix;       /* FRAMES: by number of a place: sum of what lies before it */
 };
 struct extremes { /* of the main measure of one side, by group */
@@ -128,6 +127,7 @@ struct exec {
 	struct space space;
 	struct inverted *inverted;
 	struct sums sums[2][MEASURE_COUNT];
+	struct places *places[2]; /* FRAMES: [vnode_count / 64 + 1]: where cells of any measure are */
 	struct extremes extremes[2];
 	uint32_t *cell_order[2],
 		*cell_first[2]; /* cells of the main measure by vnode, for quantiles */

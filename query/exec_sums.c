@@ -42,44 +42,49 @@ static uint32_t count_bits(uint64_t w)
 }
 
 /* How many vnodes before v have cells. */
-static uint32_t places_before(const struct sums *s, uint32_t v)
+static uint32_t places_before(const struct places *places, uint32_t v)
 {
-	const struct places *at = &s->places[v / 64];
+	const struct places *at = &places[v / 64];
 	return at->before + count_bits(at->has_cells & ((UINT64_C(1) << v % 64) - 1));
 }
 
-/* Number the places of cells; returns how many there are. */
-static uint32_t number_places(struct places *places, const uint32_t *place, size_t cell_count,
-			      size_t word_count)
+static uint32_t has_cells(const struct places *places, uint32_t v)
 {
-	uint32_t before = 0;
-	for (size_t i = 0; i < cell_count; i++)
-		places[place[i] / 64].has_cells |= UINT64_C(1) << place[i] % 64;
-	for (size_t w = 0; w < word_count; w++) {
-		places[w].before = before;
-		before += count_bits(places[w].has_cells);
-	}
-	return before;
+	return places[v / 64].has_cells >> v % 64 & 1;
 }
 
-static bool make_prefix(struct exec *x, size_t side, size_t m)
+/* Number the places where cells of any measure are. */
+static bool number_places(struct exec *x, size_t side, uint32_t *count_out)
+{
+	size_t word_count = x->space.vnode_count[side] / 64 + 1;
+	struct places *places = x->places[side] = mem_zarray(word_count, sizeof *places);
+	*count_out = 0;
+	if (!places)
+		return false;
+	for (size_t m = 0; m < MEASURE_COUNT; m++) {
+		const uint32_t *place = x->place[side][m];
+		for (size_t i = 0; i < x->cells[side][m].count; i++)
+			places[place[i] / 64].has_cells |= UINT64_C(1) << place[i] % 64;
+	}
+	for (size_t w = 0; w < word_count; w++) {
+		places[w].before = *count_out;
+		*count_out += count_bits(places[w].has_cells);
+	}
+	return true;
+}
+
+static bool make_prefix(struct exec *x, size_t side, size_t m, uint32_t place_count)
 {
 	const struct cells *c = &x->cells[side][m];
-	const uint32_t *place = x->place[side][m];
-	struct sums *s = &x->sums[side][m];
-	size_t word_count = x->space.vnode_count[side] / 64 + 1;
-	s->places = mem_zarray(word_count, sizeof *s->places);
-	if (!s->places)
-		return false;
-	uint32_t count = number_places(s->places, place, c->count, word_count);
-	struct graph_sum *p = s->prefix = mem_zarray(count + 1u, sizeof *p);
-	if (!p)
-		return false;
-	for (size_t i = 0; i < c->count; i++)
-		sum_add(&p[places_before(s, place[i]) + 1], &c->value[i]);
-	for (uint32_t k = 0; k < count; k++)
+	struct graph_sum *p = mem_zarray(place_count + 1u, sizeof *p);
+	x->sums[side][m].prefix = p;
+	for (size_t i = 0; p && i < c->count; i++) {
+		uint32_t place = places_before(x->places[side], x->place[side][m][i]);
+		sum_add(&p[place + 1], &c->value[i]);
+	}
+	for (uint32_t k = 0; p && k < place_count; k++)
 		sum_add(&p[k + 1], &p[k]);
-	return true;
+	return p;
 }
 
 static struct graph_sum between(const struct sums *s, uint32_t place, uint32_t end)
@@ -89,20 +94,27 @@ static struct graph_sum between(const struct sums *s, uint32_t place, uint32_t e
 	return sum;
 }
 
-static uint32_t has_cells(const struct sums *s, uint32_t v)
+/* Of all measures: what lies between two places is below an outermost vnode of a group. */
+static void add_total(struct exec *x, size_t side, uint32_t group, uint32_t place, uint32_t end)
 {
-	return s->places[v / 64].has_cells >> v % 64 & 1;
+	for (size_t m = 0; m < MEASURE_COUNT; m++) {
+		struct sums *s = &x->sums[side][m];
+		if (!s->prefix)
+			continue;
+		struct graph_sum sum = between(s, place, end);
+		sum_add(&s->total[group], &sum);
+	}
 }
 
 /* Outermost vnodes of each group; covered is zeroed.  What has no cells is stepped over. */
-static void add_totals(struct exec *x, size_t side, size_t m, uint32_t *covered)
+static void add_totals(struct exec *x, size_t side, uint32_t *covered)
 {
 	const struct space *sp = &x->space;
-	struct sums *s = &x->sums[side][m];
+	const struct places *places = x->places[side];
 	uint32_t place = 0; /* places_before(v) */
 	for (uint32_t v = 0; v < sp->vnode_count[side];) {
-		uint32_t end = end_of(sp, side, v), next = place + has_cells(s, v);
-		uint32_t place_end = end == v + 1 ? next : places_before(s, end);
+		uint32_t end = end_of(sp, side, v), next = place + has_cells(places, v);
+		uint32_t place_end = end == v + 1 ? next : places_before(places, end);
 		if (place == place_end) {
 			v = end;
 			continue;
@@ -110,8 +122,7 @@ static void add_totals(struct exec *x, size_t side, size_t m, uint32_t *covered)
 		uint32_t group = group_at(sp, side, v);
 		if (group != GROUP_NONE && v >= covered[group]) {
 			covered[group] = end;
-			struct graph_sum sum = between(s, place, place_end);
-			sum_add(&s->total[group], &sum);
+			add_total(x, side, group, place, place_end);
 		}
 		place = next;
 		v++;
@@ -129,14 +140,20 @@ static void sum_tree(struct exec *x, size_t side, size_t m)
 		sum_add(&s->total[parent[v]], &s->total[v]);
 }
 
-static bool sum_frames(struct exec *x, size_t side, size_t m)
+/* All measures at once: the way through the stacks is long. */
+static bool sum_frames(struct exec *x, size_t side)
 {
-	if (!make_prefix(x, side, m))
+	uint32_t place_count;
+	if (!number_places(x, side, &place_count))
 		return false;
+	for (size_t m = 0; m < MEASURE_COUNT; m++) {
+		if (x->sums[side][m].total && !make_prefix(x, side, m, place_count))
+			return false;
+	}
 	uint32_t *covered = mem_zarray(x->space.group_count, sizeof *covered);
 	if (!covered)
 		return false;
-	add_totals(x, side, m, covered);
+	add_totals(x, side, covered);
 	mem_free(covered);
 	return true;
 }
@@ -153,8 +170,6 @@ static bool sum_side(struct exec *x, size_t side, size_t m)
 		if (x->self[side][m][i] != GROUP_NONE)
 			sum_add(&s->self[x->self[side][m][i]], &c->value[i]);
 	}
-	if (x->space.kind == SPACE_FRAMES)
-		return sum_frames(x, side, m);
 	if (x->space.kind == SPACE_TREE)
 		sum_tree(x, side, m);
 	for (size_t i = 0; x->space.kind == SPACE_FLAT && i < c->count; i++)
@@ -661,6 +676,8 @@ enum neap_err sums_build(struct exec *x)
 			if (pl->needs_measure[m] && !is_lazy)
 				is_good = sum_side(x, side, m);
 		}
+		if (is_good && x->space.kind == SPACE_FRAMES)
+			is_good = sum_frames(x, side);
 		if (is_good && pl->needs_extremes && !is_lazy)
 			is_good = find_extremes(x, side) && group_extremes(x, side);
 		if (is_good && pl->needs_quantiles)
@@ -676,11 +693,12 @@ void sums_release(struct exec *x)
 		for (size_t m = 0; m < MEASURE_COUNT; m++) {
 			mem_free(x->sums[side][m].self);
 			mem_free(x->sums[side][m].total);
-			mem_free(x->sums[side][m].places);
 			mem_free(x->sums[side][m].prefix);
 			x->sums[side][m] = (struct sums){.self = NULL};
 		}
 		extremes_release(e);
+		mem_free(x->places[side]);
+		x->places[side] = NULL;
 		mem_free(x->cell_order[side]);
 		mem_free(x->cell_first[side]);
 		x->cell_order[side] = x->cell_first[side] = NULL;
@@ -737,8 +755,9 @@ static void union_totals(const struct exec *x, size_t side, size_t m, const uint
 			continue;
 		}
 		uint32_t end = end_of(sp, side, v);
-		const struct sums *s = &x->sums[side][m];
-		struct graph_sum sum = between(s, places_before(s, v), places_before(s, end));
+		const struct places *places = x->places[side];
+		struct graph_sum sum = between(&x->sums[side][m], places_before(places, v),
+					       places_before(places, end));
 		sum_add(out, &sum);
 		v = end;
 	}
