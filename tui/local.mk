@@ -37,7 +37,15 @@ tui_libtui_la_SOURCES = \
 	tui/state.c \
 	tui/strip.c \
 	tui/view.h \
+	tui/facts.c \
+	tui/facts.h \
+	tui/module_names.c \
+	tui/module_names.h \
+	tui/view_modules.c \
+	tui/view_run.c \
+	tui/view_source.c \
 	tui/view_table.c \
+	tui/view_threads.c \
 	tui/table.h \
 	tui/time_chart.c \
 	tui/time_chart.h \

@@ -74,6 +74,21 @@ const char *show_cell(char *dst, size_t cap, const struct result_cell *cell, enu
 	return "";
 }
 
+size_t show_fitting(const char *text, size_t bytes, unsigned cols)
+{
+	size_t fits = 0, space = 0;
+	for (size_t i = 1; i <= bytes; i++) {
+		if (i < bytes && ((unsigned char)text[i] & 0xc0) == 0x80)
+			continue;
+		if (i > cols && fmt_width(text, i) > cols)
+			break;
+		fits = i;
+		if (i == bytes || text[i] == ' ')
+			space = i;
+	}
+	return fits == bytes ? bytes : space ? space : fits ? fits : bytes;
+}
+
 size_t result_column(const struct query_result *r, const char *word)
 {
 	for (size_t i = 0; i < r->column_count; i++) {

@@ -20,6 +20,9 @@ const char *show_share(char *dst, size_t cap, double part, double whole);
 /* show_cell - a cell of a result by its type; text is borrowed from the cell. */
 const char *show_cell(char *dst, size_t cap, const struct result_cell *cell, enum result_type type);
 
+/* show_fitting - how many bytes of a text fit so many columns, up to a space if there is one; never 0. */
+size_t show_fitting(const char *text, size_t bytes, unsigned cols);
+
 /* result_column - index of a column by its word; SIZE_MAX: there is none. */
 size_t result_column(const struct query_result *r, const char *word);
 /* result_value - a number of a row, 0 if the column is not there or unknown; row SIZE_MAX: the total line. */

@@ -9,6 +9,10 @@ const struct view *view_of(enum screen s)
 		[SCREEN_TREE] = &view_tree,
 		[SCREEN_TABLE] = &view_table,
 		[SCREEN_TIME] = &view_time,
+		[SCREEN_SOURCE] = &view_source,
+		[SCREEN_THREADS] = &view_threads,
+		[SCREEN_MODULES] = &view_modules,
+		[SCREEN_RUN] = &view_run,
 	};
 	return s < SCREEN_COUNT ? views[s] : NULL;
 }

@@ -1,0 +1,115 @@
+/* Tables with facts below: all but the keys is done by view_table.c. */
+#include "config.h"
+
+#include "tui/facts.h"
+
+#include <string.h>
+
+#include "src/base/mem.h"
+#include "tui/show.h"
+#include "tui/table.h"
+
+#define FACTS_ROWS        2u
+#define FACTS_SCREEN_ROWS 9u
+
+enum neap_err facts_load(struct facts *f, struct browser *b, struct query_error *error)
+{
+	if (!f->table)
+		f->table = mem_zalloc(view_table.self_bytes);
+	if (!f->table) {
+		*error = (struct query_error){.code = ERR_NOMEM, .text = "out of memory"};
+		return ERR_NOMEM;
+	}
+	return view_table.load(f->table, b, error);
+}
+
+void facts_release(struct facts *f)
+{
+	if (f->table)
+		view_table.release(f->table);
+	mem_free(f->table);
+	mem_free(f->modules);
+}
+
+/* In so many rows at most; the last one is cut. */
+static void draw_words(const struct area *a, const char *text)
+{
+	size_t left = strlen(text);
+	for (unsigned row = 0; left && row < a->rows; row++) {
+		size_t bytes = row + 1 < a->rows ? show_fitting(text, left, a->cols) : left;
+		area_printf(a, row, 0, look(ROLE_TEXT), "%.*s", (int)bytes, text);
+		text += bytes;
+		left -= bytes;
+		while (*text == ' ') {
+			text++;
+			left--;
+		}
+	}
+}
+
+void facts_draw(struct facts *f, struct browser *b, const struct area *a, const char *word,
+		facts_say *say)
+{
+	struct area table = *a;
+	struct buf text = {0};
+	const char *key = table_key(f->table, word);
+	if (a->rows < FACTS_SCREEN_ROWS) {
+		view_table.draw(f->table, b, a);
+		return;
+	}
+	unsigned first = a->rows - FACTS_ROWS;
+	table.rows = first - 1;
+	area_rule(a, first - 1, 0, a->cols, look(ROLE_DIM));
+	view_table.draw(f->table, b, &table);
+	if (key)
+		say(f, b, key, &text);
+	const struct area words = area_cut(a, first, 1, FACTS_ROWS, a->cols - 2);
+	if (text.count_bytes && !text.has_failed)
+		draw_words(&words, text.data);
+	buf_release(&text);
+}
+
+void facts_narrow(struct browser *b, const char *stage)
+{
+	struct query_error error = {.code = NEAP_OK};
+	struct state *s = model_edit(&b->model);
+	if (!s || !state_add_chip(s, STAGE_WHERE, stage)) {
+		state_free(s);
+		browser_say(b, ROLE_ERROR, "out of memory");
+		return;
+	}
+	s->screen = SCREEN_TREE;
+	browser_tell(b, model_commit(&b->model, s, &error), &error);
+}
+
+bool facts_mouse(void *self, struct browser *b, const struct mouse *m)
+{
+	struct facts *f = self;
+	if (b->view_area.rows >= FACTS_SCREEN_ROWS && m->row + FACTS_ROWS + 1 >= b->view_area.rows)
+		return false;
+	return view_table.mouse(f->table, b, m);
+}
+
+void facts_place(const void *self, struct buf *out)
+{
+	const struct facts *f = self;
+	view_table.place(f->table, out);
+}
+
+bool facts_frame(const void *self, const struct browser *b, struct graph_frame *out)
+{
+	const struct facts *f = self;
+	return view_table.frame(f->table, b, out);
+}
+
+void facts_row_text(const void *self, struct browser *b, struct buf *out)
+{
+	const struct facts *f = self;
+	view_table.row_text(f->table, b, out);
+}
+
+bool facts_find(void *self, struct browser *b, const char *text, bool is_back, bool is_here)
+{
+	struct facts *f = self;
+	return view_table.find(f->table, b, text, is_back, is_here);
+}
