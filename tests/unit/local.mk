@@ -146,6 +146,11 @@ unit_tests += tests/unit/t_query_regex
 tests_unit_t_query_regex_CPPFLAGS = $(unit_cppflags)
 tests_unit_t_query_regex_LDADD = $(unit_ldadd)
 
+unit_tests += tests/unit/t_query_large
+tests_unit_t_query_large_SOURCES = tests/unit/t_query_large.c $(build_profile)
+tests_unit_t_query_large_CPPFLAGS = $(unit_cppflags)
+tests_unit_t_query_large_LDADD = $(unit_ldadd)
+
 unit_tests += tests/unit/t_query_exec
 tests_unit_t_query_exec_SOURCES = tests/unit/t_query_exec.c $(build_profile)
 tests_unit_t_query_exec_CPPFLAGS = $(unit_cppflags)
