@@ -195,6 +195,8 @@ static void find_columns(struct tree *t, struct browser *b)
 {
 	const struct query_result *r = result_of(t);
 	t->total = result_column(r, "total");
+	if (t->total == SIZE_MAX)
+		t->total = result_column(r, "delta");
 	t->self = result_column(r, "self");
 	t->count = result_column(r, "count");
 	t->share = result_column(r, "share");
