@@ -43,7 +43,7 @@ const char *show_share(char *dst, size_t cap, double part, double whole)
 {
 	dst[0] = '\0';
 	if (whole != 0)
-		snprintf(dst, cap, "%.1f%%", part * 100 / whole);
+		snprintf(dst, cap, "%.1f%%", part != 0 ? part * 100 / whole : 0);
 	return dst;
 }
 

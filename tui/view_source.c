@@ -450,7 +450,8 @@ static void draw_cut(const struct source *s, struct browser *b, const struct are
 	const char *min = state_chip(model_state(&b->model), STAGE_MIN);
 	if (at == TAIL_OTHERS)
 		area_printf(a, row, c->text, look(ROLE_DIM),
-			    "%zu lines in other files  (Right: the next file)", s->others);
+			    "%zu line%s in other files  (Right: next file)", s->others,
+			    s->others == 1 ? "" : "s");
 	else
 		area_printf(a, row, c->text, look(ROLE_DIM), "%u more line%s%s%s%s",
 			    result_of(s)->rows[at].count,
