@@ -58,6 +58,26 @@ for profile in json hostile; do
 	"$NEAP" query $profile.neap 'live | by func | as csv to out.csv'
 	rm out.csv
 done >/dev/null 2>&1
+
+# A file that is replaced is the old one or the new one, with nothing beside it.
+replace="live | by func | as csv to out.csv"
+"$program" query json.neap "$replace" && mv out.csv whole
+cat >judge.sh <<'SH'
+verdict=0
+if cmp -s out.csv old; then
+	[ "$FAULT_STATUS" -ne 0 ] || verdict=1
+else
+	cmp -s out.csv whole || verdict=1
+fi
+[ "$(echo out.csv*)" = out.csv ] || verdict=1
+[ "$verdict" -eq 0 ] || echo "# $FAULT_NAME, number $FAULT_NUMBER, status $FAULT_STATUS: $(echo out.csv*)"
+rm -f out.csv*
+cp old out.csv
+exit "$verdict"
+SH
+echo old >old && cp old out.csv || exit 1
+NEAP_FAULTS="memory memory-from calls disk" NEAP_FAULTS_JUDGE="sh ./judge.sh" \
+	"$NEAP" query json.neap "$replace" >/dev/null 2>&1
 runs=$(grep -c ' trials, ' "$tmp/log")
 
 # ---- neap record --------------------------------------------------------------------------
