@@ -3,6 +3,7 @@
  * eight children of a frame, hundreds of cells below one, many rows with equal totals.
  *
  *   main > f00 .. f39 > g0 .. g11     made in an order that is not that of their names
+ *   early                             before main: main's cells are not the first ones
  *   main > f00 .. f39 > h             called from another line of main
  */
 #include "config.h"
@@ -22,12 +23,14 @@
 #define G_COUNT        12u
 #define SNAPSHOT_COUNT 12u
 #define H              G_COUNT /* leaves[f][H] */
+#define EARLY_AT       (H + 1) /* leaves[0][EARLY_AT] */
 
 static struct query_session *session;
 static char path[256];
 
-static void make_nodes(struct build *b, node_id leaves[F_COUNT][G_COUNT + 1])
+static void make_nodes(struct build *b, node_id leaves[F_COUNT][EARLY_AT + 1])
 {
+	leaves[0][EARLY_AT] = build_call(b, PROFILE_NODE_ROOT, "early", "/src/early.c", 3);
 	node_id start = build_call(b, PROFILE_NODE_ROOT, "main", "/src/main.c", 7);
 	for (uint32_t i = 0; i < F_COUNT; i++) {
 		char name[16];
@@ -51,12 +54,13 @@ static void make_nodes(struct build *b, node_id leaves[F_COUNT][G_COUNT + 1])
 /* Blocks of f and g: born in every snapshot, half of them dead f % 5 snapshots later. */
 static void write_profile(void)
 {
-	static node_id leaves[F_COUNT][G_COUNT + 1];
+	static node_id leaves[F_COUNT][EARLY_AT + 1];
 	static cohort_id cohorts[SNAPSHOT_COUNT + 1][F_COUNT];
 	struct build *b = build_new(path, NULL);
 	make_nodes(b, leaves);
 	for (uint32_t s = 1; s <= SNAPSHOT_COUNT; s++) {
 		build_snapshot(b, s * s * BUILD_MS);
+		build_alloc(b, leaves[0][EARLY_AT], 16, 1, s);
 		for (uint32_t f = 0; f < F_COUNT; f++) {
 			for (uint32_t g = 1; s == 1 && g <= H; g++)
 				build_alloc(b, leaves[f][g], 16, 1, 1 + g % 3);
@@ -176,22 +180,24 @@ Test(query_large, puts_children_with_equal_totals_in_order_of_their_names)
 Test(query_large, merges_the_calls_of_one_function)
 {
 	struct query_result *r = run("allocated | tree");
-	cr_expect_eq(r->row_count, 1 + F_COUNT * (1 + G_COUNT + 1));
+	cr_expect_eq(r->row_count, 2 + F_COUNT * (1 + G_COUNT + 1));
 	query_result_free(r);
 	r = run("allocated | by func,line | tree");
-	cr_expect_eq(r->row_count, 1 + F_COUNT * (2 + G_COUNT + 1));
+	cr_expect_eq(r->row_count, 2 + F_COUNT * (2 + G_COUNT + 1));
 	query_result_free(r);
 }
 
-/* Everything is below main, so its lifetimes are those of the total line. */
+/* A row's lifetimes are those of the total line of what is below it. */
 Test(query_large, finds_the_same_quantiles_for_a_frame_as_for_its_blocks)
 {
 	struct query_result *table = run("allocated | by func | select func,count,p50,p99");
 	struct query_result *tree = run("allocated | tree | select func,p50,p99");
 	cr_expect_str_eq(cell(tree, 0, "func")->text, "main");
-	cr_expect_eq(cell(tree, 0, "p50")->value, tree->totals[1].value);
-	cr_expect_eq(cell(tree, 0, "p99")->value, tree->totals[2].value);
-	cr_assert_eq(table->row_count, 1 + F_COUNT + G_COUNT + 1);
+	struct query_result *main_sum = run("allocated func=main | sum | select p50,p99");
+	cr_expect_eq(cell(tree, 0, "p50")->value, main_sum->totals[0].value);
+	cr_expect_eq(cell(tree, 0, "p99")->value, main_sum->totals[1].value);
+	query_result_free(main_sum);
+	cr_assert_eq(table->row_count, 2 + F_COUNT + G_COUNT + 1);
 	for (size_t i = 0; i < table->row_count; i++) {
 		char text[96];
 		snprintf(text, sizeof text, "allocated func=%s | sum | select count,p50,p99",
