@@ -12,6 +12,8 @@ tui_libtui_la_SOURCES = \
 	tui/details.h \
 	tui/export.c \
 	tui/export.h \
+	tui/flame_layout.c \
+	tui/flame_layout.h \
 	tui/grid.c \
 	tui/grid.h \
 	tui/help.c \
@@ -34,9 +36,14 @@ tui_libtui_la_SOURCES = \
 	tui/script.h \
 	tui/show.c \
 	tui/show.h \
+	tui/sizes_data.c \
+	tui/sizes_data.h \
 	tui/state.c \
 	tui/strip.c \
 	tui/view.h \
+	tui/view_butterfly.c \
+	tui/view_flame.c \
+	tui/view_sizes.c \
 	tui/facts.c \
 	tui/facts.h \
 	tui/module_names.c \

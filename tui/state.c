@@ -566,7 +566,10 @@ static const char *keys_of(const struct state *s)
 
 void model_query(const struct model *m, struct buf *out)
 {
-	const struct compose c = {.by = keys_of(model_state(m))};
+	const struct state *s = model_state(m);
+	/* Screens that show all rows, whatever is cut in others. */
+	bool shows_all = s->screen == SCREEN_SIZES || s->screen == SCREEN_BUTTERFLY;
+	const struct compose c = {.by = keys_of(s), .without_rows = shows_all};
 	model_compose(m, &c, out);
 	put_view(model_state(m), out);
 }

@@ -50,5 +50,6 @@ const struct view *view_of(enum screen s);
 /* In the order of enum screen; one file each.  A new one: here, in views.c, in local.mk. */
 extern const struct view view_tree, view_table, view_time;
 extern const struct view view_source, view_threads, view_modules, view_run;
+extern const struct view view_flame, view_butterfly, view_sizes;
 
 #endif

@@ -13,6 +13,9 @@ const struct view *view_of(enum screen s)
 		[SCREEN_THREADS] = &view_threads,
 		[SCREEN_MODULES] = &view_modules,
 		[SCREEN_RUN] = &view_run,
+		[SCREEN_FLAME] = &view_flame,
+		[SCREEN_BUTTERFLY] = &view_butterfly,
+		[SCREEN_SIZES] = &view_sizes,
 	};
 	return s < SCREEN_COUNT ? views[s] : NULL;
 }

@@ -1,0 +1,242 @@
+/* Distributions of sizes and lifetimes. */
+#include "config.h"
+
+#include "tui/sizes_data.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "src/base/fmt.h"
+#include "src/base/mem.h"
+#include "tui/show.h"
+
+#define BINS_MOST 256u
+
+/* ---- bins ---------------------------------------------------------------------------------- */
+
+/* Bins of sizes are powers of two, those of lifetimes 1, 2, 5, 10, ...; 0 has one of its own. */
+static uint64_t below_of(bool is_time, uint64_t from)
+{
+	uint64_t step = 1;
+	if (!from)
+		return 1;
+	if (!is_time)
+		return from > UINT64_MAX / 2 ? UINT64_MAX : 2 * from;
+	while (step <= from / 10)
+		step *= 10;
+	uint64_t lead = from / step;
+	if (step > UINT64_MAX / 10)
+		return UINT64_MAX;
+	return lead >= 5 ? 10 * step : lead >= 2 ? 5 * step : 2 * step;
+}
+
+static bool add_bin(struct distribution *d, struct bin b)
+{
+	if (!vec_reserve((void **)&d->bins, &d->bin_cap, d->bin_count + 1, sizeof *d->bins))
+		return false;
+	d->bins[d->bin_count++] = b;
+	int64_t bytes = b.bytes < 0 ? -b.bytes : b.bytes;
+	int64_t blocks = b.blocks < 0 ? -b.blocks : b.blocks;
+	d->bytes_most = bytes > d->bytes_most ? bytes : d->bytes_most;
+	d->blocks_most = blocks > d->blocks_most ? blocks : d->blocks_most;
+	return true;
+}
+
+/* The bin of a row, and the empty ones before it: a gap has to look like one. */
+static bool add_row(struct distribution *d, struct bin b)
+{
+	const struct bin *last = d->bin_count ? &d->bins[d->bin_count - 1] : NULL;
+	uint64_t at = last && last->from ? last->below : b.from;
+	while (at < b.from && d->bin_count < BINS_MOST) {
+		uint64_t below = below_of(d->is_time, at);
+		if (!add_bin(d, (struct bin){.from = at, .below = below}))
+			return false;
+		at = below;
+	}
+	return add_bin(d, b);
+}
+
+static enum neap_err no_memory(struct query_error *error)
+{
+	*error = (struct query_error){.code = ERR_NOMEM, .text = "out of memory"};
+	return ERR_NOMEM;
+}
+
+static enum neap_err load_bins(struct distribution *d, struct model *m, struct query_error *error)
+{
+	struct query_opened *q;
+	const struct compose c = {.view = d->is_time ? "hist lifetime" : "hist size",
+				  .without_rows = true};
+	enum neap_err code = model_result(m, &c, &q, error);
+	if (code)
+		return code;
+	const struct query_result *r = query_opened_result(q);
+	size_t total = result_column(r, r->is_signed ? "delta" : "total");
+	size_t count = result_column(r, "count");
+	size_t key = result_column(r, d->is_time ? "lifetime" : "size");
+	d->is_signed = r->is_signed;
+	d->bytes = result_value(r, SIZE_MAX, total);
+	d->blocks = result_value(r, SIZE_MAX, count);
+	for (size_t row = 0; row < r->row_count; row++) {
+		struct bin b = {.from = (uint64_t)result_value(r, row, key),
+				.bytes = result_value(r, row, total),
+				.blocks = result_value(r, row, count)};
+		b.below = below_of(d->is_time, b.from);
+		if (!add_row(d, b))
+			return no_memory(error);
+	}
+	return NEAP_OK;
+}
+
+/* ---- quantiles --------------------------------------------------------------------------- */
+
+struct sized {
+	uint64_t size;
+	int64_t bytes, blocks;
+};
+
+static int compare_sizes(const void *a, const void *b)
+{
+	const struct sized *x = a, *y = b;
+	return (x->size > y->size) - (x->size < y->size);
+}
+
+/* Exact: from every size that there is. */
+static void size_quantiles(struct distribution *d, const struct sized *sizes, size_t count)
+{
+	static const struct {
+		const char *word;
+		double share;
+	} wanted[QUANTILES_MOST] = {{"p50", 0.5}, {"p90", 0.9}, {"p99", 0.99}};
+	int64_t blocks = 0, bytes = 0;
+	for (size_t i = 0; i < count; i++) {
+		blocks += sizes[i].blocks;
+		bytes += sizes[i].bytes;
+		while (d->quantile_count < QUANTILES_MOST &&
+		       (double)blocks >= wanted[d->quantile_count].share * (double)d->blocks) {
+			d->quantiles[d->quantile_count] =
+				(struct quantile){wanted[d->quantile_count].word, sizes[i].size};
+			d->quantile_count++;
+		}
+		if (!d->half_bytes && 2 * bytes >= d->bytes)
+			d->half_bytes = sizes[i].size;
+	}
+	d->mean = d->blocks > 0 ? (uint64_t)(d->bytes / d->blocks) : 0;
+	d->most = count ? sizes[count - 1].size : 0;
+}
+
+static enum neap_err load_sizes(struct distribution *d, struct model *m, struct query_error *error)
+{
+	struct query_opened *q;
+	const struct compose c = {.by = "size", .without_rows = true};
+	enum neap_err code = model_result(m, &c, &q, error);
+	if (code)
+		return code;
+	const struct query_result *r = query_opened_result(q);
+	size_t total = result_column(r, "total"), blocks = result_column(r, "count");
+	size_t key = result_column(r, "size");
+	struct sized *sizes = mem_array(r->row_count + 1, sizeof *sizes);
+	if (!sizes)
+		return no_memory(error);
+	for (size_t row = 0; row < r->row_count; row++)
+		sizes[row] =
+			(struct sized){(uint64_t)result_value(r, row, key),
+				       result_value(r, row, total), result_value(r, row, blocks)};
+	qsort(sizes, r->row_count, sizeof *sizes, compare_sizes);
+	size_quantiles(d, sizes, r->row_count);
+	mem_free(sizes);
+	return NEAP_OK;
+}
+
+static enum neap_err load_lifetimes(struct distribution *d, struct model *m,
+				    struct query_error *error)
+{
+	static const char *const words[] = {"p50", "p99"};
+	struct query_opened *q;
+	const struct compose c = {.view = "sum | select count,p50,p99", .without_rows = true};
+	enum neap_err code = model_result(m, &c, &q, error);
+	if (code)
+		return code;
+	const struct query_result *r = query_opened_result(q);
+	for (size_t i = 0; i < 2; i++) {
+		size_t column = result_column(r, words[i]);
+		if (column != SIZE_MAX && !r->totals[column].is_unknown)
+			d->quantiles[d->quantile_count++] = (struct quantile){
+				words[i], (uint64_t)result_value(r, SIZE_MAX, column)};
+	}
+	return NEAP_OK;
+}
+
+enum neap_err distribution_load(struct distribution *d, struct model *m, bool is_time,
+				struct query_error *error)
+{
+	struct bin *bins = d->bins;
+	size_t cap = d->bin_cap;
+	*d = (struct distribution){.is_time = is_time, .bins = bins, .bin_cap = cap};
+	enum neap_err code = load_bins(d, m, error);
+	if (code || d->is_signed || d->blocks <= 0)
+		return code;
+	return is_time ? load_lifetimes(d, m, error) : load_sizes(d, m, error);
+}
+
+void distribution_release(struct distribution *d)
+{
+	mem_free(d->bins);
+	*d = (struct distribution){.bins = NULL};
+}
+
+/* ---- text ------------------------------------------------------------------------------------ */
+
+static void put_scaled(struct buf *out, uint64_t value, const uint64_t *factors,
+		       const char *const *units, size_t count)
+{
+	size_t unit = count - 1;
+	while (unit && (value < factors[unit] || value % factors[unit]))
+		unit--;
+	buf_printf(out, "%" PRIu64 "%s", value / factors[unit], units[unit]);
+}
+
+static void put_value(const struct distribution *d, uint64_t value, struct buf *out)
+{
+	static const uint64_t bytes[] = {1, 1u << 10, 1u << 20, 1u << 30, UINT64_C(1) << 40};
+	static const char *const byte_units[] = {"", "K", "M", "G", "T"};
+	static const uint64_t ns[] = {1, 1000, 1000000, 1000000000};
+	static const char *const ns_units[] = {"ns", "us", "ms", "s"};
+	if (d->is_time)
+		put_scaled(out, value, ns, ns_units, 4);
+	else
+		put_scaled(out, value, bytes, byte_units, 5);
+}
+
+void bin_text(const struct distribution *d, const struct bin *b, struct buf *out)
+{
+	if (!b->from) {
+		buf_puts(out, d->is_time ? "< a snapshot" : "0");
+		return;
+	}
+	put_value(d, b->from, out);
+	if (b->below == b->from + 1)
+		return;
+	buf_puts(out, "..");
+	put_value(d, b->below, out);
+}
+
+void bin_query(const struct distribution *d, const struct bin *b, struct buf *out)
+{
+	const char *field = d->is_time ? "lifetime" : "size";
+	buf_puts(out, "| where ");
+	if (b->from) {
+		buf_printf(out, "%s >= ", field);
+		put_value(d, b->from, out);
+		buf_puts(out, " and ");
+	}
+	buf_printf(out, "%s < ", field);
+	put_value(d, b->below, out);
+}
+
+const char *distribution_value(const struct distribution *d, uint64_t value, char *dst, size_t cap)
+{
+	if (d->is_time)
+		return fmt_duration(dst, cap, value);
+	return fmt_bytes(dst, cap, (int64_t)value);
+}
