@@ -504,6 +504,9 @@ Test(query_exec, shows_one_function_with_its_neighbours)
 				   "callee parse(Doc&) 4600 10 93.5%\n"
 				   "callee Cache::put(int) 320 5 6.5%\n"
 				   "= 4920 15 100.0%\n");
+	expect("peak | peek main | sort role desc,total | select role,func,total",
+	       "callee parse(Doc&) 4600\ncallee Cache::put(int) 320\nframe main 4920\n= 4920\n");
+	expect("peak | peek parse | select role,count", "caller 10\nframe 10\ncallee 4\n= 10\n");
 	expect("peak | source parse | select line,self,total", "12 600 4600\n20 4000 4000\n"
 							       "= 4600 4600\n");
 }
