@@ -3,8 +3,6 @@
 
 #include "tui/module_names.h"
 
-#include <string.h>
-
 #include "src/base/fmt.h"
 
 static void count_frame(const struct profile *p, size_t frame, struct module_names *m)
@@ -25,7 +23,8 @@ static void count_frame(const struct profile *p, size_t frame, struct module_nam
 
 void module_names_count(const struct profile *p, struct module_names *out)
 {
-	memset(out, 0, p->module_count * sizeof *out);
+	for (size_t i = 0; i < p->module_count; i++)
+		out[i] = (struct module_names){.has_symbols = p->has_symbols};
 	for (size_t i = 0; i < p->frame_count; i++) {
 		mod_id module = p->frames[i].module;
 		if (module && module <= p->module_count)
@@ -40,8 +39,9 @@ void module_names_say(const struct module_names *n, struct buf *out)
 	if (!n->frames)
 		buf_puts(out, "no call comes from it");
 	else if (!n->named)
-		buf_printf(out, "none of its %s call sites has a name: install its debug symbols",
-			   frames);
+		buf_printf(out, "none of its %s call sites has a name%s", frames,
+			   n->has_symbols ? ": install its debug symbols"
+					  : ", as nothing in this file has");
 	else if (!n->with_lines)
 		buf_printf(out, "names for %s of %s call sites, lines for none: no debug symbols",
 			   fmt_count(named, sizeof named, (int64_t)n->named), frames);

@@ -9,6 +9,7 @@
 
 struct module_names {
 	size_t frames, named, with_lines; /* return addresses in it */
+	bool has_symbols;                 /* the file has names of anything */
 };
 /* module_names_count - into [module_count].  Cost: linear in frames. */
 void module_names_count(const struct profile *p, struct module_names *out);

@@ -35,7 +35,7 @@ static void say_module(const struct browser *b, size_t idx, const struct module_
 static void say(struct facts *f, struct browser *b, const char *key, struct buf *out)
 {
 	const struct profile *p = b->model.profile;
-	struct module_names sum = {0};
+	struct module_names sum = {.has_symbols = p->has_symbols};
 	size_t last = SIZE_MAX;
 	for (size_t i = 0; f->modules && i < p->module_count; i++) {
 		if (strcmp(p->modules[i].path, key) != 0)

@@ -130,10 +130,12 @@ static void add_exactness(struct run *r, struct browser *b)
 			"  Nothing was missed: every block is in here, with its stack and its end.",
 			2);
 	snprintf(line, sizeof line,
-		 "  Bytes and blocks are exact at each of %zu snapshots, which are at most %s "
-		 "apart; "
-		 "times of single blocks are known to the snapshot.",
-		 p->snapshot_count, fmt_duration(gap, sizeof gap, widest_gap(p)));
+		 "  What is live is known at %zu snapshot%s, at most %s from the one before%s. "
+		 "When a "
+		 "block was born or freed is known to the snapshot.",
+		 p->snapshot_count, p->snapshot_count == 1 ? "" : "s",
+		 fmt_duration(gap, sizeof gap, widest_gap(p)),
+		 p->has_peak ? ", and at the peak" : "");
 	if (p->snapshot_count)
 		add_words(r, (struct fact){0}, line, 2);
 	buf_release(&warnings);
@@ -143,7 +145,8 @@ static void add_nameless(struct run *r, const struct profile *p)
 {
 	struct buf line = {0};
 	bool is_first = true;
-	for (size_t i = 0; r->modules && i < p->module_count; i++) {
+	/* Of a file without any names the warnings above tell. */
+	for (size_t i = 0; r->modules && p->has_symbols && i < p->module_count; i++) {
 		const struct module_names *n = &r->modules[i];
 		if (!n->frames || n->named * 2 >= n->frames)
 			continue;
