@@ -231,7 +231,9 @@ static void next_population(struct browser *b)
 	struct query_error error = {.code = NEAP_OK};
 	struct buf head = {0};
 	size_t count = sizeof order / sizeof order[0], at = 0;
-	enum graph_pop now = query_population(model_state(&b->model)->head);
+	const char *now_head = model_state(&b->model)->head;
+	bool is_diff = !strncmp(now_head, "diff ", 5);
+	enum graph_pop now = query_population(is_diff ? now_head + 5 : now_head);
 	while (at < count && order[at] != now)
 		at++;
 	buf_printf(&head, "%s%s", b->model.path_count > 1 ? "diff " : "",
