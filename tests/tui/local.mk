@@ -5,3 +5,13 @@ tui_tests = \
 	tests/tui/scripts.sh
 TESTS += $(tui_tests)
 EXTRA_DIST += $(tui_tests) tests/tui/screens tests/tui/scripts
+
+# The walks: what people come for, in few keys.
+golden_tests += tests/tui/walks.sh
+EXTRA_DIST += tests/tui/walks
+check_PROGRAMS += tests/tui/make_runs
+tests_tui_make_runs_SOURCES = \
+	tests/tui/make_runs.c \
+	tests/unit/build_profile.c \
+	tests/unit/build_profile.h
+tests_tui_make_runs_LDADD = $(neap_libs)

@@ -7,6 +7,22 @@
 golden_begin ../tui/screens
 mkdir "$golden_dir/work" && "$golden_build/tests/golden/make_profiles" "$golden_dir/work" || exit 1
 
+# Sources of json.neap as they are found below where one is: older than the recording, one hostile.
+mkdir -p "$golden_dir/work/src/json" || exit 1
+for i in {1..240}; do echo "	// what line $i does"; done >"$golden_dir/work/src/json/parser.hpp"
+{
+	for i in {1..16}; do echo "// line $i"; done
+	printf 'auto intern_key(std::string &&key) // \033[2J\033]0;owned\007 \xe2\x80\xae rtl \xff\xfe\r\n'
+	printf '\treturn keys.emplace(std::move(key)).first;\n\t\t%5000s\n' x
+	printf '// \xe6\xbc\xa2\xe5\xad\x97 is wide, e\xcc\x81 combines\n}\xc3'
+} >"$golden_dir/work/src/json/intern.cpp"
+touch -d 2024-04-01 "$golden_dir/work/src/json"/* || exit 1
+
+# source_of FILE: the keys that show a file of json.neap.
+source_of() {
+	printf ': C-u\ntext peak | source [file="/home/user/demo/src/%s"]\nEnter' "$1"
+}
+
 # shot NAME FILE ROWS COLUMNS KEYS [OPTION...]: the screen after some keys.
 shot() {
 	local name=$1 file=$2 rows=$3 columns=$4 keys=$5
@@ -33,7 +49,31 @@ all tree json.neap ''
 all table json.neap '2'
 all time json.neap '3'
 
+all source json.neap "$(source_of json/parser.hpp)"
+all threads json.neap '7'
+all modules json.neap '8'
+all run json.neap '9'
+
 # More than the first screen of a view.
+shot source-hostile json.neap 24 80 "$(source_of json/intern.cpp)" --glyphs=braille
+shot source-hostile-ascii json.neap 24 80 "$(source_of json/intern.cpp)" --glyphs=ascii
+shot source-next-line json.neap 24 100 "$(source_of json/parser.hpp)"$'\n. . ,'
+shot source-not-here json.neap 24 100 "$(source_of cache.cpp)"
+shot source-of-row json.neap 24 80 $'/\ntext put\nEnter a'
+shot source-empty json.neap 24 100 $': C-u\ntext peak | source [file="no/such.c"]\nEnter'
+shot source-files json.neap 24 100 $': C-u\ntext peak | source [file~/demo.src/] | min 1%\nEnter End'
+shot source-next-file json.neap 24 100 "$(source_of json/intern.cpp)"$'\n\\\ntext put\nEnter Right'
+shot source-cut json.neap 24 100 $': C-u\ntext peak | where path main > load_config | source json::parser | min 30%\nEnter G'
+shot source-hostile-paths hostile.neap 24 80 '5 L' --glyphs=braille
+shot threads-enter json.neap 24 80 'L 7 Down Enter'
+shot threads-diff hostile.neap 24 80 '7' json.neap
+shot modules-enter json.neap 24 80 '8 Down Enter'
+shot modules-hostile hostile.neap 24 80 '8 L Down Down' --glyphs=ascii
+shot run-end json.neap 24 80 '9 G'
+shot run-find json.neap 24 80 $'9 /\ntext exact\nEnter'
+shot run-hostile hostile.neap 60 80 '9' --glyphs=ascii
+shot run-no-names nonames.neap 40 80 '9'
+shot run-diff json.neap 40 80 '9' json.neap
 shot callers json.neap 24 80 'i'
 shot time-callers json.neap 30 100 '3 Enter' --glyphs=block
 shot time-modules json.neap 24 100 $': C-u\ntext live | by module\nEnter 3' --glyphs=block
