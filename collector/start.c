@@ -253,17 +253,28 @@ static bool begin(bool is_forked)
 	return false;
 }
 
+/*
+ * A process that could not start.  Its children of fork do not try again: their memory, the live
+ * map above all, has the numbers of a region that was let go of.
+ */
+static bool has_given_up;
+
 bool nc_start(void)
 {
 	uint32_t expected = NC_OFF;
 	if (!__atomic_compare_exchange_n(&nc_gate.state, &expected, NC_STARTING, false,
 					 __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
 		return expected == NC_ON;
+	if (has_given_up) {
+		__atomic_store_n(&nc_gate.state, NC_INERT, __ATOMIC_RELEASE);
+		return false;
+	}
 	nc_real_resolve();
 	bool is_forked = nc.header != NULL;
 	/* Before anything can fork: a child must find the gate closed. */
 	nc_syscall3(SYS_madvise, (long)&nc_gate, NC_PAGE_BYTES, MADV_WIPEONFORK);
 	bool ok = begin(is_forked);
+	has_given_up = !ok;
 	__atomic_store_n(&nc_gate.state, ok ? NC_ON : NC_INERT, __ATOMIC_RELEASE);
 	return ok;
 }
