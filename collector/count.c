@@ -228,9 +228,12 @@ static bool slots_grow(struct nc_ctx *t)
 			at = (at + 1) & mask;
 		fresh[at] = t->slots[i];
 	}
-	nc_unmap(t->slots, sizeof *t->slots << t->slot_lg);
-	t->slots = fresh;
-	t->slot_lg = new_lg;
+	struct nc_site_slot *old = t->slots;
+	size_t old_bytes = sizeof *old << t->slot_lg;
+	/* In this order: a signal handler may leave this place by longjmp. */
+	__atomic_store_n(&t->slots, fresh, __ATOMIC_RELEASE);
+	__atomic_store_n(&t->slot_lg, new_lg, __ATOMIC_RELEASE);
+	nc_unmap(old, old_bytes);
 	return true;
 }
 
@@ -358,6 +361,20 @@ static uint64_t mixed_size_take(const void *block)
 	return size_bytes;
 }
 
+/*
+ * There is a block at this address already: it was released past the hooks, by a plugin that
+ * sees the allocator directly; or an allocator's calloc called malloc, and this is the same block.
+ */
+static NC_NOINLINE void end_unseen(const struct nc_ctx *t, void *block, uint32_t *slot)
+{
+	if (t->last_block != block)
+		nc_drop(NC_DROP_FOREIGN);
+	uint32_t used = __atomic_load_n(&nc.header->used_count[NC_SEC_COHORTS], __ATOMIC_RELAXED);
+	if (*slot < used && nc_region_map(NC_SEC_COHORTS, *slot) && nc_cohort(*slot)->birth)
+		nc_freed(block);
+	*slot = NC_NONE;
+}
+
 void nc_born(void *block, size_t size_bytes, enum nc_api api, const struct nc_origin *at)
 {
 	struct nc_ctx *t = nc_enter();
@@ -375,6 +392,8 @@ void nc_born(void *block, size_t size_bytes, enum nc_api api, const struct nc_or
 		nc_drop(NC_DROP_MAP);
 		goto out;
 	}
+	if (NC_UNLIKELY(*slot))
+		end_unseen(t, block, slot);
 	uint32_t id = cohort_of(t, path, api, size_bytes);
 	if (NC_UNLIKELY(!id))
 		goto out;

@@ -67,7 +67,8 @@ static void cut_links(void)
 
 static bool copy_modules(const struct nc_global *parent)
 {
-	uint32_t count = parent->header->used_count[NC_SEC_MODULES];
+	/* Not the ones the parent has met since: their numbers are free here. */
+	uint32_t count = nc_modules_count();
 	for (uint32_t id = 1; id < count && parent->modules[id >> NC_MODULES_CHUNK_LG]; id++) {
 		if (!nc_region_map(NC_SEC_MODULES, id))
 			return false;

@@ -70,6 +70,17 @@ static void unlock(void)
 	__atomic_store_n(&lock_owner, 0, __ATOMIC_RELEASE);
 }
 
+uint32_t nc_modules_count(void)
+{
+	return __atomic_load_n(&known_count, __ATOMIC_ACQUIRE);
+}
+
+void nc_modules_abandon(void)
+{
+	if (__atomic_load_n(&lock_owner, __ATOMIC_RELAXED) == nc_gettid())
+		unlock();
+}
+
 void nc_modules_forked(void)
 {
 	lock_owner = 0;
@@ -288,6 +299,7 @@ static uint32_t enter(const struct dl_find_object *found)
 	memcpy(m->build_id, build.data, build.bytes);
 	m->build_id_bytes = build.bytes;
 	read_flags(m);
+	nc_rules_purge_strange(m->start_va, m->end_va);
 	uint32_t earlier = find_earlier(m, count);
 	if (earlier) {
 		nc_module(earlier)->last_interval = 0;

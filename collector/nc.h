@@ -136,6 +136,9 @@ struct nc_check { /* a stack slot that the step from a frame to its caller depen
 	uint64_t addr, value;
 };
 
+/* Deepest stack that is walked and remembered; paths end at NC_MAX_FRAMES. */
+#define NC_WALK_FRAMES (1u << 22)
+
 #define NC_FRAME_CHECKS 3 /* return address, saved rbp, pointer to the frame of a realigned stack */
 
 struct nc_fresh { /* a frame found in this capture, not yet placed; a cache line */
@@ -232,7 +235,9 @@ struct nc_scratch { /* working memory that is too large for the target's stack *
 };
 
 struct nc_ctx {
-	uint32_t busy;   /* a hook is running in this context: a signal handler must use `nested` */
+	uint64_t
+		busy; /* stack pointer of the hook that runs in this context, 0 if none does: then a
+			  * signal handler must use `nested` */
 	uint32_t thread; /* index of its nc_thread */
 	bool is_primary;
 	uint8_t exit_rounds;
@@ -277,13 +282,16 @@ extern __thread struct nc_ctx *nc_tls __attribute__((tls_model("initial-exec")))
  * cannot be counted (the cause is then counted).  Leave with nc_leave.
  */
 NC_NOINLINE struct nc_ctx *nc_enter_slow(void);
+NC_INLINE void nc_mark_busy(struct nc_ctx *t)
+{
+	__asm__ volatile("movq %%rsp, %0" : "=m"(t->busy)::"memory");
+}
 NC_INLINE struct nc_ctx *nc_enter(void)
 {
 	struct nc_ctx *t = nc_tls;
 	if (NC_UNLIKELY(!t || t->busy))
 		return nc_enter_slow();
-	t->busy = 1;
-	__asm__ volatile("" ::: "memory");
+	nc_mark_busy(t);
 	return t;
 }
 NC_INLINE void nc_leave(struct nc_ctx *t)
@@ -398,6 +406,8 @@ NC_INLINE struct nc_rule nc_rule_get(struct nc_ctx *t, uint64_t pc)
 	return nc_rule_find(t, pc);
 }
 void nc_rules_purge(uint64_t start_va, uint64_t end_va);
+/* Rules of code in no module: as nc_rules_purge, if there ever was one. */
+void nc_rules_purge_strange(uint64_t start_va, uint64_t end_va);
 bool nc_rules_init(void);
 
 /* nc_cfi_row - the row for a code address; the result is in s->row. */
@@ -425,7 +435,9 @@ uint32_t nc_module_at(struct nc_ctx *t, uint64_t va, const void **eh_frame_hdr_o
 void nc_modules_unload_begin(void);
 void nc_modules_unload_end(void);
 void nc_modules_forked(void);
-void nc_modules_init(void); /* at the first event: what is loaded now is never unloaded */
+void nc_modules_abandon(void); /* a hook of this thread was left by longjmp and never comes back */
+uint32_t nc_modules_count(void); /* records known to this process, number 0 included */
+void nc_modules_init(void);      /* at the first event: what is loaded now is never unloaded */
 
 /* A thread besides the first holds back up to this much before it adds to the live total. */
 #define NC_BATCH_BYTES (64 << 10)

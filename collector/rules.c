@@ -148,11 +148,16 @@ static void rule_of_first_byte(struct nc_ctx *t, const void *hdr, uint64_t pc, s
 		rule->step = NC_STEP_END;
 }
 
+/* Whether there ever was a rule for an address in no module.  Atomic. */
+static bool has_strange_rules;
+
 struct nc_rule nc_rule_make(struct nc_ctx *t, uint64_t pc)
 {
 	struct nc_rule rule = {.step = NC_STEP_NONE};
 	const void *hdr = NULL;
 	rule.module = (uint16_t)nc_module_at(t, pc - 1, &hdr);
+	if (!rule.module)
+		__atomic_store_n(&has_strange_rules, true, __ATOMIC_RELAXED);
 	if (!hdr) {
 		if (!rule.module && !nc_is_executable(t, pc - 1))
 			rule.step = NC_STEP_LOST;
@@ -277,4 +282,12 @@ void nc_rules_purge(uint64_t start_va, uint64_t end_va)
 		__atomic_store_n(&e->word0, 0, __ATOMIC_RELAXED);
 		__atomic_store_n(&e->word1, 0, __ATOMIC_RELAXED);
 	}
+}
+
+void nc_rules_purge_strange(uint64_t start_va, uint64_t end_va)
+{
+	if (!__atomic_load_n(&has_strange_rules, __ATOMIC_RELAXED))
+		return;
+	nc_rules_purge(start_va, end_va);
+	__atomic_fetch_add(&nc.unload_count, 1, __ATOMIC_RELEASE);
 }

@@ -38,6 +38,7 @@ struct walk {
 	uint32_t fresh_count;
 	uint32_t root; /* fixed node, if the walk reaches the end of the stack */
 	bool is_guess; /* the frame at hand was found by frame pointer */
+	bool is_cut;   /* there is no room for further frames */
 };
 
 NC_INLINE bool is_in_range(const struct nc_ctx *t, uint64_t addr)
@@ -145,8 +146,7 @@ static NC_NOINLINE enum outcome step(struct nc_ctx *t, struct walk *w)
 		return ENDED;
 	}
 	if (w->fresh_count == t->frame_cap && !nc_frames_grow(t)) {
-		nc_drop(NC_DROP_FRAMES);
-		w->root = NC_NODE_TRUNCATED;
+		w->is_cut = true;
 		return ENDED;
 	}
 	struct nc_fresh *f = &t->fresh[w->fresh_count++];
@@ -197,52 +197,102 @@ NC_INLINE bool step_fast(const struct nc_ctx *t, struct walk *w, struct nc_rule 
 	return true;
 }
 
+/* ---- placing fresh frames ------------------------------------------------------------------ */
+
+struct placing { /* the caller of the frame to be placed */
+	uint64_t pc, sp, rbp;
+	struct nc_check *check; /* where the next one goes */
+	uint32_t node;
+	bool uses_rbp;
+};
+
+NC_INLINE struct placing placing_at(const struct nc_ctx *t, const struct walk *w)
+{
+	struct placing p = {w->pc, w->sp, w->rbp, t->checks, w->root, false};
+	if (NC_LIKELY(w->outer >= 0)) {
+		const struct nc_frame *outer = &t->frames[w->outer];
+		p.node = outer->node;
+		p.check = t->checks + outer->check_end;
+		p.uses_rbp = outer->uses_rbp;
+	}
+	return p;
+}
+
+NC_INLINE bool place_one(struct nc_ctx *t, struct placing *p, const struct nc_fresh *f,
+			 struct nc_frame *frame)
+{
+	p->node = nc_child(t, p->node, f->key);
+	if (NC_UNLIKELY(!p->node))
+		return false;
+	if (NC_UNLIKELY(f->cfa_va))
+		*p->check++ = (struct nc_check){f->cfa_va, p->sp};
+	if (f->rbp_va && p->uses_rbp)
+		*p->check++ = (struct nc_check){f->rbp_va, p->rbp};
+	if (NC_LIKELY(f->ret_va))
+		*p->check++ = (struct nc_check){f->ret_va, p->pc};
+	if (f->rbp_use != NC_RBP_PASSED)
+		p->uses_rbp = f->rbp_use;
+	p->pc = f->pc;
+	p->sp = f->sp;
+	p->rbp = f->rbp;
+	frame->pc = p->pc;
+	frame->sp = p->sp;
+	frame->rbp = p->rbp;
+	frame->node = p->node;
+	frame->check_end = (uint32_t)(p->check - t->checks) & 0x3fffffff;
+	frame->uses_rbp = p->uses_rbp;
+	frame->is_guess = f->is_guess;
+	return true;
+}
+
 /* Hang the fresh frames under the remembered one (or the root) and remember them. */
 NC_INLINE uint32_t place(struct nc_ctx *t, const struct walk *w)
 {
-	int64_t outer = w->outer;
-	uint32_t count = (uint32_t)(outer + 1);
-	while (NC_UNLIKELY(count + w->fresh_count > t->frame_cap))
-		if (!nc_frames_grow(t))
-			return NC_NONE;
-	uint32_t node = w->root, check_end = 0;
-	bool uses_rbp = false;
-	if (NC_LIKELY(outer >= 0)) {
-		node = t->frames[outer].node;
-		check_end = t->frames[outer].check_end;
-		uses_rbp = t->frames[outer].uses_rbp;
-	}
-	struct nc_check *check = t->checks + check_end;
+	uint32_t count = (uint32_t)(w->outer + 1);
+	struct placing p = placing_at(t, w);
 	struct nc_frame *frame = t->frames + count;
-	uint64_t pc = w->pc, sp = w->sp, rbp = w->rbp; /* of the caller */
 	for (const struct nc_fresh *f = t->fresh + w->fresh_count; f-- != t->fresh; frame++) {
-		node = nc_child(t, node, f->key);
-		if (NC_UNLIKELY(!node)) {
+		if (NC_UNLIKELY(!place_one(t, &p, f, frame))) {
 			t->frame_count = 0;
 			return NC_NONE;
 		}
-		if (NC_UNLIKELY(f->cfa_va))
-			*check++ = (struct nc_check){f->cfa_va, sp};
-		if (f->rbp_va && uses_rbp)
-			*check++ = (struct nc_check){f->rbp_va, rbp};
-		if (NC_LIKELY(f->ret_va))
-			*check++ = (struct nc_check){f->ret_va, pc};
-		if (f->rbp_use != NC_RBP_PASSED)
-			uses_rbp = f->rbp_use;
-		pc = f->pc;
-		sp = f->sp;
-		rbp = f->rbp;
-		frame->pc = pc;
-		frame->sp = sp;
-		frame->rbp = rbp;
-		frame->node = node;
-		frame->check_end = (uint32_t)(check - t->checks) & 0x3fffffff;
-		frame->uses_rbp = uses_rbp;
-		frame->is_guess = f->is_guess;
 	}
 	t->frame_count = count + w->fresh_count;
 	t->root = w->root;
-	return node;
+	return p.node;
+}
+
+/*
+ * Where the path of the remembered frame at `index` begins: what is further out is cut off so
+ * that no path is longer than NC_MAX_FRAMES.  The cut moves on in large steps, so that the paths
+ * of deep recursion have their nodes in common.
+ */
+static uint32_t path_start(uint32_t index)
+{
+	const uint32_t step = NC_MAX_FRAMES / 2;
+	return index < NC_MAX_FRAMES ? 0 : ((index - NC_MAX_FRAMES) / step + 1) * step;
+}
+
+/* The same for a stack deeper than a path may be. */
+static NC_NOINLINE uint32_t place_deep(struct nc_ctx *t, const struct walk *w)
+{
+	uint32_t count = (uint32_t)(w->outer + 1);
+	struct placing p = placing_at(t, w);
+	nc_drop(NC_DROP_FRAMES);
+	t->frame_count = 0;
+	for (uint32_t k = w->fresh_count; k-- > 0; count++) {
+		uint32_t start = path_start(count);
+		if (start && start != path_start(count - 1)) {
+			p.node = NC_NODE_TRUNCATED;
+			for (uint32_t i = start; p.node && i < count; i++)
+				p.node = nc_child(t, p.node, nc_node(t->frames[i].node)->key);
+		}
+		if (!p.node || !place_one(t, &p, &t->fresh[k], &t->frames[count]))
+			return NC_NONE;
+	}
+	t->frame_count = count;
+	t->root = w->root;
+	return p.node;
 }
 
 /* ---- segments -------------------------------------------------------------------------- */
@@ -257,7 +307,7 @@ NC_INLINE struct nc_segment *segment_set(struct nc_ctx *t, const struct nc_origi
 NC_INLINE void segment_store(struct nc_ctx *t, int64_t outer_index, const struct nc_origin *at,
 			     uint32_t node)
 {
-	if (outer_index < 0 || !node)
+	if (outer_index < 0 || !node || !t->frame_count)
 		return;
 	const struct nc_frame *outer = &t->frames[outer_index];
 	const struct nc_frame *inner = &t->frames[t->frame_count - 1];
@@ -309,24 +359,37 @@ static NC_NOINLINE uint32_t capture_full(struct nc_ctx *t, const struct nc_origi
 {
 	t->frame_count = 0;
 	struct nc_unwound u = nc_unwind_full(t, at);
-	uint32_t node = u.root;
-	for (uint32_t k = u.frame_count; node && k-- > 0;)
+	uint32_t node = u.root, cut = u.frame_count ? path_start(u.frame_count - 1) : 0;
+	if (cut) {
+		nc_drop(NC_DROP_FRAMES);
+		node = NC_NODE_TRUNCATED;
+	}
+	for (uint32_t k = u.frame_count - cut; node && k-- > 0;)
 		node = nc_child(t, node, t->fresh[k].key);
 	return node;
 }
 
-/* A stack deeper than the tables: its innermost frames, under [truncated], not remembered. */
+/* No room to remember the stack: a few of its innermost frames, under [truncated]. */
+#define CUT_FRAMES 256u
 static NC_NOINLINE uint32_t capture_cut(struct nc_ctx *t, const struct walk *w)
 {
 	nc_drop(NC_DROP_FRAMES);
-	uint32_t node = NC_NODE_TRUNCATED;
-	int64_t room = (int64_t)t->frame_cap - w->fresh_count;
-	for (int64_t i = w->outer + 1 > room ? w->outer + 1 - room : 0; node && i <= w->outer; i++)
-		node = nc_child(t, node, nc_node(t->frames[i].node)->key);
-	for (uint32_t k = w->fresh_count; node && k-- > 0;)
-		node = nc_child(t, node, t->fresh[k].key);
 	t->frame_count = 0;
+	uint32_t node = NC_NODE_TRUNCATED;
+	for (uint32_t k = w->fresh_count < CUT_FRAMES ? w->fresh_count : CUT_FRAMES;
+	     node && k-- > 0;)
+		node = nc_child(t, node, t->fresh[k].key);
 	return node;
+}
+
+/* Place the fresh frames of a walk that ended or met a remembered frame. */
+NC_INLINE uint32_t capture_place(struct nc_ctx *t, const struct walk *w)
+{
+	uint64_t count = (uint64_t)(w->outer + 1) + w->fresh_count;
+	while (NC_UNLIKELY(count > t->frame_cap))
+		if (!nc_frames_grow(t))
+			return capture_cut(t, w);
+	return NC_LIKELY(count <= NC_MAX_FRAMES) ? place(t, w) : place_deep(t, w);
 }
 
 static NC_NOINLINE void forget_frames(struct nc_ctx *t, uint64_t sp)
@@ -398,11 +461,11 @@ static NC_NOINLINE uint32_t capture_walk(struct nc_ctx *t, const struct nc_origi
 			break;
 		}
 	}
+	if (NC_UNLIKELY(w.is_cut))
+		return capture_cut(t, &w);
 	if (NC_UNLIKELY(w.root == NC_NODE_TRUNCATED))
 		nc_drop(NC_DROP_UNWIND);
-	if (NC_UNLIKELY(w.outer + 1 + (int64_t)w.fresh_count > NC_MAX_FRAMES))
-		return capture_cut(t, &w);
-	uint32_t node = place(t, &w);
+	uint32_t node = capture_place(t, &w);
 	segment_store(t, w.outer, at, node);
 	return node;
 }

@@ -13,6 +13,7 @@
 
 #include <limits.h>
 #include <pthread.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
 
@@ -51,7 +52,7 @@ bool nc_frames_grow(struct nc_ctx *t)
 {
 	uint32_t old_cap = t->frame_cap;
 	uint32_t cap = old_cap ? old_cap * 4 : FIRST_FRAMES;
-	if (cap > NC_MAX_FRAMES)
+	if (cap > NC_WALK_FRAMES)
 		return false;
 	struct tables old = {t->frames, t->checks, t->fresh};
 	struct tables bigger = {
@@ -67,12 +68,13 @@ bool nc_frames_grow(struct nc_ctx *t)
 		memcpy(bigger.frames, old.frames, sizeof *old.frames * old_cap);
 		memcpy(bigger.checks, old.checks, sizeof *old.checks * NC_FRAME_CHECKS * old_cap);
 		memcpy(bigger.fresh, old.fresh, sizeof *old.fresh * old_cap);
-		tables_free(&old, old_cap);
 	}
+	/* In this order: a signal handler may leave this place by longjmp. */
 	t->frames = bigger.frames;
 	t->checks = bigger.checks;
 	t->fresh = bigger.fresh;
-	t->frame_cap = cap;
+	__atomic_store_n(&t->frame_cap, cap, __ATOMIC_RELEASE);
+	tables_free(&old, old_cap);
 	return true;
 }
 
@@ -122,7 +124,7 @@ static struct nc_ctx *ctx_new(uint32_t nest_level)
 	struct nc_ctx *t = nc_map(sizeof *t);
 	if (!t)
 		return NULL;
-	t->busy = 1;
+	nc_mark_busy(t);
 	t->nest_level = nest_level;
 	t->slot_lg = FIRST_SLOT_LG;
 	t->slots = nc_map(sizeof *t->slots << t->slot_lg);
@@ -188,9 +190,39 @@ static struct nc_ctx *first_ctx(void)
 	return t;
 }
 
+/* Does this thread run on its alternate signal stack? */
+static bool is_on_signal_stack(void)
+{
+	stack_t now;
+	long ret = nc_syscall3(SYS_sigaltstack, 0, (long)&now, 0);
+	return nc_sys_failed(ret) || now.ss_flags & SS_ONSTACK;
+}
+
+/*
+ * All contexts of this thread are busy.  Most likely their hooks were interrupted by signal
+ * handlers that left by longjmp: then their frames were further in than the one that calls
+ * now.  Such contexts are free again; what they remembered may be half written.
+ */
+static bool have_been_left(struct nc_ctx *outermost, uint64_t sp)
+{
+	for (struct nc_ctx *t = outermost; t; t = t->nested)
+		if (t->busy > sp)
+			return false;
+	if (is_on_signal_stack())
+		return false;
+	for (struct nc_ctx *t = outermost; t; t = t->nested) {
+		t->frame_count = 0;
+		t->segment_epoch++;
+		t->busy = 0;
+	}
+	nc_modules_abandon();
+	return true;
+}
+
 struct nc_ctx *nc_enter_slow(void)
 {
 	struct nc_ctx *t = nc_tls;
+	uint64_t sp = (uint64_t)__builtin_frame_address(0) + 16; /* of the caller */
 	if (!t) {
 		t = first_ctx();
 		if (!t)
@@ -201,12 +233,16 @@ struct nc_ctx *nc_enter_slow(void)
 		if (!t->nested)
 			t->nested = ctx_new(t->nest_level + 1);
 		else if (!t->nested->busy)
-			t->nested->busy = 1;
+			nc_mark_busy(t->nested);
 		else {
 			t = t->nested;
 			continue;
 		}
 		return t->nested;
+	}
+	if (have_been_left(nc_tls, sp)) {
+		nc_mark_busy(nc_tls);
+		return nc_tls;
 	}
 	nc_drop(NC_DROP_REENTRY);
 	return NULL;
