@@ -30,6 +30,8 @@ struct elf {
 	uint64_t file_bytes;
 	Elf64_Ehdr head;
 	Elf64_Phdr *segments;
+	const char *sanitizer; /* what its symbols tell: a name for people, or NULL */
+	const char *allocator;
 };
 
 /* Exactly these bytes of the file; false if it has not so many. */
@@ -105,6 +107,28 @@ static const char *sanitizer_of_function(const char *name)
 	return NULL;
 }
 
+/* Functions of allocators that are linked into programs under names of their own. */
+static const struct {
+	const char *function, *name;
+} allocators[] = {
+	{"je_malloc", "jemalloc"},     {"_rjem_malloc", "jemalloc"},
+	{"mi_malloc", "mimalloc"},     {"tc_malloc", "tcmalloc"},
+	{"rpmalloc", "rpmalloc"},      {"snmalloc_alloc", "snmalloc"},
+	{"scudo_malloc", "Scudo"},     {"runtime.mallocgc", "the Go runtime"},
+	{"GC_malloc", "the Boehm GC"},
+};
+
+static const char *allocator_of_function(const char *name, bool is_dynamic)
+{
+	if (is_dynamic && !strcmp(name, "malloc"))
+		return RECORD_OWN_MALLOC;
+	for (size_t i = 0; i < sizeof allocators / sizeof allocators[0]; i++) {
+		if (!strcmp(name, allocators[i].function))
+			return allocators[i].name;
+	}
+	return NULL;
+}
+
 /* File offset of a mapped address; UINT64_MAX if the file does not hold it. */
 static uint64_t offset_of(const struct elf *f, uint64_t va)
 {
@@ -169,43 +193,43 @@ static const char *sanitizer_linked(const struct dynamic *d)
 	return NULL;
 }
 
-/* A program that defines the start-up function of a sanitizer has it linked in. */
-static const char *sanitizer_in_table(const struct elf *f, const Elf64_Shdr *table,
-				      const Elf64_Shdr *names)
+/* A program that defines a function of a sanitizer or an allocator has it linked in. */
+static void read_symbols(struct elf *f, const Elf64_Shdr *table, const Elf64_Shdr *names)
 {
 	Elf64_Sym *symbols = (void *)load_range(f, table->sh_offset, table->sh_size);
 	char *strings = load_range(f, names->sh_offset, names->sh_size);
-	const char *found = NULL;
 	size_t count = symbols && strings ? table->sh_size / sizeof *symbols : 0;
-	for (size_t i = 0; i < count && !found; i++) {
-		if (symbols[i].st_shndx != SHN_UNDEF && symbols[i].st_name < names->sh_size)
-			found = sanitizer_of_function(strings + symbols[i].st_name);
+	for (size_t i = 0; i < count; i++) {
+		if (symbols[i].st_shndx == SHN_UNDEF || symbols[i].st_name >= names->sh_size)
+			continue;
+		const char *name = strings + symbols[i].st_name;
+		if (!f->sanitizer)
+			f->sanitizer = sanitizer_of_function(name);
+		if (!f->allocator)
+			f->allocator = allocator_of_function(name, table->sh_type == SHT_DYNSYM);
 	}
 	mem_free(symbols);
 	mem_free(strings);
-	return found;
 }
 
-static const char *sanitizer_inside(const struct elf *f)
+static void read_all_symbols(struct elf *f)
 {
 	if (f->head.e_shentsize != sizeof(Elf64_Shdr) || f->head.e_shnum > MOST_HEADERS)
-		return NULL;
+		return;
 	uint64_t bytes = (uint64_t)f->head.e_shnum * sizeof(Elf64_Shdr);
 	Elf64_Shdr *sections = (void *)load_range(f, f->head.e_shoff, bytes);
-	const char *found = NULL;
-	for (size_t i = 0; sections && i < f->head.e_shnum && !found; i++) {
+	for (size_t i = 0; sections && i < f->head.e_shnum; i++) {
 		bool is_table =
 			sections[i].sh_type == SHT_SYMTAB || sections[i].sh_type == SHT_DYNSYM;
 		if (is_table && sections[i].sh_link < f->head.e_shnum)
-			found = sanitizer_in_table(f, &sections[i], &sections[sections[i].sh_link]);
+			read_symbols(f, &sections[i], &sections[sections[i].sh_link]);
 	}
 	mem_free(sections);
-	return found;
 }
 
 /* ---- judgement ---------------------------------------------------------------------- */
 
-static enum neap_err check_links(const struct elf *f, struct err *e)
+static enum neap_err check_links(struct elf *f, struct err *e)
 {
 	struct dynamic d;
 	dynamic_load(f, &d);
@@ -214,8 +238,9 @@ static enum neap_err check_links(const struct elf *f, struct err *e)
 	bool is_loader = dynamic_value(&d, DT_SONAME) && !strncmp(soname, "ld-linux", 8);
 	const char *sanitizer = sanitizer_linked(&d);
 	dynamic_release(&d);
+	read_all_symbols(f);
 	if (!sanitizer)
-		sanitizer = sanitizer_inside(f);
+		sanitizer = f->sanitizer;
 	if (sanitizer)
 		return err_set(
 			e, ERR_UNSUPPORTED,
@@ -332,7 +357,7 @@ enum next_step {
 };
 
 static enum next_step check_file(const char *path, char *interpreter, size_t cap,
-				 enum neap_err *err_out, struct err *e)
+				 const char **allocator_out, enum neap_err *err_out, struct err *e)
 {
 	struct stat st;
 	struct elf f = {.fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY), .path = path};
@@ -349,6 +374,7 @@ static enum next_step check_file(const char *path, char *interpreter, size_t cap
 	*err_out = NEAP_OK;
 	if (n >= 4 && !memcmp(start, ELFMAG, SELFMAG)) {
 		*err_out = check_elf(&f, &st, e);
+		*allocator_out = f.allocator;
 	} else if (n >= 2 && start[0] == '#' && start[1] == '!') {
 		const char *name = interpreter_of(start);
 		if (name && strlen(name) < cap) {
@@ -366,18 +392,21 @@ static enum next_step check_file(const char *path, char *interpreter, size_t cap
 	return step;
 }
 
-enum neap_err record_check_target(const char *path, struct err *e)
+enum neap_err record_check_target(const char *path, const char **allocator_out, struct err *e)
 {
+	const char *allocator = NULL;
 	char name[512], next[512];
 	const char *file = path;
 	enum neap_err err = NEAP_OK;
 	for (unsigned i = 0; i <= MOST_SCRIPTS; i++) {
-		if (check_file(file, next, sizeof next, &err, e) == STEP_DONE)
+		if (check_file(file, next, sizeof next, &allocator, &err, e) == STEP_DONE)
 			break;
 		memcpy(name, next, sizeof name);
 		file = name;
 	}
 	if (err == ERR_UNSUPPORTED && file != path)
 		err_context(e, "the interpreter of '%s'", path);
+	if (allocator_out)
+		*allocator_out = allocator;
 	return err;
 }

@@ -592,6 +592,22 @@ static void say_not_recorded(struct recorder *r)
 			r->meeting.away_count);
 }
 
+/* Before it starts: the profile may be emptier than the user expects. */
+static void say_own_allocator(struct recorder *r, const char *allocator)
+{
+	const char *program = r->options->argv[0];
+	if (!strcmp(allocator, RECORD_OWN_MALLOC))
+		speaker_say(&r->speaker,
+			    "'%s' defines malloc itself: only what it passes on to the next "
+			    "malloc is counted",
+			    program);
+	else
+		speaker_say(&r->speaker,
+			    "'%s' has %s linked in: only what passes through malloc is counted, "
+			    "not what it allocates there directly",
+			    program, allocator);
+}
+
 static enum neap_err run(struct recorder *r, const char *program, struct record_result *out,
 			 struct err *e)
 {
@@ -645,6 +661,7 @@ enum neap_err record_run(const struct record_options *options, const struct reco
 		.first_output = {.fd = -1},
 	};
 	char *program = NULL, *collector = NULL;
+	const char *allocator = NULL;
 	*out = (struct record_result){.exit_status = 2};
 	r.options = &r.defaults;
 	r.is_adaptive = !r.defaults.interval_ns;
@@ -655,7 +672,7 @@ enum neap_err record_run(const struct record_options *options, const struct reco
 	pthread_mutex_init(&r.speaker.lock, NULL);
 	module_files_init(&r.module_files);
 	enum neap_err err = spawn_find(options->argv[0], &program, &out->exit_status, e);
-	if (!err && record_check_target(program, e) == ERR_UNSUPPORTED)
+	if (!err && record_check_target(program, &allocator, e) == ERR_UNSUPPORTED)
 		err = ERR_UNSUPPORTED;
 	if (!err && !options->collector)
 		err = record_find_collector(&collector, e);
@@ -663,6 +680,8 @@ enum neap_err record_run(const struct record_options *options, const struct reco
 		r.defaults.collector = collector;
 	if (!err)
 		err = namer_init(&r.namer, options, e);
+	if (!err && allocator)
+		say_own_allocator(&r, allocator);
 	if (!err)
 		err = run(&r, program, out, e);
 	recorder_release(&r);

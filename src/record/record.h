@@ -95,11 +95,15 @@ void record_result_release(struct record_result *out);
  */
 enum neap_err record_find_collector(char **path_out, struct err *e);
 
+#define RECORD_OWN_MALLOC "malloc"
+
 /*
  * record_check_target - can this file be recorded by preloading?  Follows #! lines.
+ * *allocator_out (may be NULL) becomes the name of an allocator linked into the program, whose
+ * calls may not be seen: RECORD_OWN_MALLOC if it defines malloc itself; NULL if there is none.
  * Fails: ERR_UNSUPPORTED with what to do instead (static, sanitizer, setuid, other machine, ...),
  *        ERR_IO if it cannot be read (then nothing is known: the caller may go on).
  */
-enum neap_err record_check_target(const char *path, struct err *e);
+enum neap_err record_check_target(const char *path, const char **allocator_out, struct err *e);
 
 #endif

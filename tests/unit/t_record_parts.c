@@ -173,7 +173,7 @@ static void write_file(const char *name, const void *data, size_t bytes)
 static void expect_refused(const char *name, const char *word)
 {
 	struct err e;
-	cr_expect_eq(record_check_target(name, &e), ERR_UNSUPPORTED, "%s: not refused", name);
+	cr_expect_eq(record_check_target(name, NULL, &e), ERR_UNSUPPORTED, "%s: not refused", name);
 	cr_expect(strstr(e.text, word), "'%s' does not say '%s'", e.text, word);
 }
 
@@ -187,8 +187,8 @@ Test(record_check, accepts_an_ordinary_program)
 {
 	struct image m = make_image("libc.so.6");
 	write_file("prog", &m, sizeof m);
-	cr_expect_eq(record_check_target("prog", NULL), NEAP_OK);
-	cr_expect_eq(record_check_target("/bin/sh", NULL), NEAP_OK);
+	cr_expect_eq(record_check_target("prog", NULL, NULL), NEAP_OK);
+	cr_expect_eq(record_check_target("/bin/sh", NULL, NULL), NEAP_OK);
 }
 
 Test(record_check, refuses_a_static_program)
@@ -232,7 +232,7 @@ Test(record_check, follows_scripts_to_their_interpreter)
 	write_file("script", script, strlen(script));
 	expect_refused("script", "static");
 	write_file("script", "#!/bin/sh\n", 10);
-	cr_expect_eq(record_check_target("script", NULL), NEAP_OK);
+	cr_expect_eq(record_check_target("script", NULL, NULL), NEAP_OK);
 }
 
 Test(record_check, refuses_what_is_no_program)
@@ -247,7 +247,7 @@ Test(record_check, reads_every_truncation_without_harm)
 	struct err e;
 	for (size_t bytes = 4; bytes < sizeof m; bytes++) {
 		write_file("prog", &m, bytes);
-		record_check_target("prog", &e);
+		record_check_target("prog", NULL, &e);
 	}
 	/* Offsets and counts that point anywhere. */
 	for (unsigned i = 0; i < 20000; i++) {
@@ -256,7 +256,7 @@ Test(record_check, reads_every_truncation_without_harm)
 		p[6 + (i * 37u) % (sizeof bad - 6)] ^= (uint8_t)(1 + i % 255);
 		p[6 + (i * 101u) % (sizeof bad - 6)] ^= 0xff;
 		write_file("prog", &bad, sizeof bad);
-		record_check_target("prog", &e);
+		record_check_target("prog", NULL, &e);
 	}
 }
 
