@@ -24,15 +24,36 @@ target_programs = \
 	tests/targets/57-exec-spawn \
 	tests/targets/58-unnoticed \
 	tests/targets/59-early-library \
-	tests/targets/60-service
+	tests/targets/60-service \
+	tests/targets/61-interrupted \
+	tests/targets/62-inert-child \
+	tests/targets/63-very-deep \
+	tests/targets/64-odd-frames \
+	tests/targets/65-own-malloc \
+	tests/targets/65-wrapped-malloc \
+	tests/targets/66-deepbind \
+	tests/targets/67-daemon \
+	tests/targets/68-small-threads \
+	tests/targets/69-exit-race \
+	tests/targets/72-sandbox \
+	tests/targets/73-address-space \
+	tests/targets/74-same-depth \
+	tests/targets/75-jump-out \
+	tests/targets/76-made-then-loaded
 target_plugins = \
 	tests/targets/lib59early.so \
+	tests/targets/lib61safe.so \
+	tests/targets/lib66deep.so \
+	tests/targets/lib68tls.so \
+	tests/targets/lib76late.so \
 	tests/targets/plug18a.so \
 	tests/targets/plug18b.so
 target_cxx_programs = \
 	tests/targets/05-exceptions \
 	tests/targets/17-early-late \
-	tests/targets/56-inline
+	tests/targets/56-inline \
+	tests/targets/70-operators \
+	tests/targets/71-coroutines
 
 check_DATA = $(target_programs) $(target_plugins)
 if HAVE_CXX
@@ -92,6 +113,48 @@ tests/targets/59-early-library: $(target_dir)/59-early-library.c tests/targets/l
 	$(target_cc) -o $@ $(target_dir)/59-early-library.c -Ltests/targets -l59early '-Wl,-rpath,$$ORIGIN'
 tests/targets/60-service: $(target_dir)/60-service.c
 	$(target_cc) -o $@ $(target_dir)/60-service.c
+tests/targets/lib61safe.so: $(target_dir)/61-interrupted.c
+	$(target_cc) -shared -fPIC -DLIBRARY -o $@ $(target_dir)/61-interrupted.c
+tests/targets/61-interrupted: $(target_dir)/61-interrupted.c tests/targets/lib61safe.so
+	$(target_cc) -o $@ $(target_dir)/61-interrupted.c -Ltests/targets -l61safe '-Wl,-rpath,$$ORIGIN'
+tests/targets/62-inert-child: $(target_dir)/62-inert-child.c
+	$(target_cc) -o $@ $(target_dir)/62-inert-child.c
+tests/targets/63-very-deep: $(target_dir)/63-very-deep.c
+	$(target_cc) -o $@ $(target_dir)/63-very-deep.c
+tests/targets/64-odd-frames: $(target_dir)/64-odd-frames.c
+	$(target_cc) -fno-omit-frame-pointer -o $@ $(target_dir)/64-odd-frames.c
+tests/targets/65-own-malloc: $(target_dir)/65-own-malloc.c
+	$(target_cc) -o $@ $(target_dir)/65-own-malloc.c
+tests/targets/65-wrapped-malloc: $(target_dir)/65-own-malloc.c
+	$(target_cc) -DWRAPPER -o $@ $(target_dir)/65-own-malloc.c -ldl
+tests/targets/lib66deep.so: $(target_dir)/66-deepbind.c
+	$(target_cc) -shared -fPIC -DLIBRARY -o $@ $(target_dir)/66-deepbind.c
+tests/targets/66-deepbind: $(target_dir)/66-deepbind.c
+	$(target_cc) -o $@ $(target_dir)/66-deepbind.c -ldl
+tests/targets/67-daemon: $(target_dir)/67-daemon.c
+	$(target_cc) -pthread -o $@ $(target_dir)/67-daemon.c
+tests/targets/lib68tls.so: $(target_dir)/68-small-threads.c
+	$(target_cc) -shared -fPIC -DLIBRARY -o $@ $(target_dir)/68-small-threads.c
+tests/targets/68-small-threads: $(target_dir)/68-small-threads.c
+	$(target_cc) -pthread -o $@ $(target_dir)/68-small-threads.c -ldl
+tests/targets/69-exit-race: $(target_dir)/69-exit-race.c
+	$(target_cc) -pthread -o $@ $(target_dir)/69-exit-race.c
+tests/targets/70-operators: $(target_dir)/70-operators.cpp
+	$(target_cxx) -std=c++17 -fsized-deallocation -o $@ $(target_dir)/70-operators.cpp
+tests/targets/71-coroutines: $(target_dir)/71-coroutines.cpp
+	$(target_cxx) -std=c++20 -pthread -o $@ $(target_dir)/71-coroutines.cpp
+tests/targets/72-sandbox: $(target_dir)/72-sandbox.c
+	$(target_cc) -o $@ $(target_dir)/72-sandbox.c
+tests/targets/73-address-space: $(target_dir)/73-address-space.c
+	$(target_cc) -o $@ $(target_dir)/73-address-space.c
+tests/targets/74-same-depth: $(target_dir)/74-same-depth.c
+	$(target_cc) -pthread -o $@ $(target_dir)/74-same-depth.c
+tests/targets/75-jump-out: $(target_dir)/75-jump-out.c tests/targets/lib61safe.so
+	$(target_cc) -o $@ $(target_dir)/75-jump-out.c -Ltests/targets -l61safe '-Wl,-rpath,$$ORIGIN'
+tests/targets/lib76late.so: $(target_dir)/76-made-then-loaded.c
+	$(target_cc) -shared -fPIC -fomit-frame-pointer -DLIBRARY -o $@ $(target_dir)/76-made-then-loaded.c
+tests/targets/76-made-then-loaded: $(target_dir)/76-made-then-loaded.c
+	$(target_cc) -o $@ $(target_dir)/76-made-then-loaded.c -ldl
 tests/targets/56-inline: $(target_dir)/56-inline.cpp
 	$(target_cxx) -o $@ $(target_dir)/56-inline.cpp
 
@@ -117,5 +180,21 @@ EXTRA_DIST += \
 	tests/targets/58-unnoticed.c \
 	tests/targets/59-early-library.c \
 	tests/targets/60-service.c \
+	tests/targets/61-interrupted.c \
+	tests/targets/62-inert-child.c \
+	tests/targets/63-very-deep.c \
+	tests/targets/64-odd-frames.c \
+	tests/targets/65-own-malloc.c \
+	tests/targets/66-deepbind.c \
+	tests/targets/67-daemon.c \
+	tests/targets/68-small-threads.c \
+	tests/targets/69-exit-race.c \
+	tests/targets/70-operators.cpp \
+	tests/targets/71-coroutines.cpp \
+	tests/targets/72-sandbox.c \
+	tests/targets/73-address-space.c \
+	tests/targets/74-same-depth.c \
+	tests/targets/75-jump-out.c \
+	tests/targets/76-made-then-loaded.c \
 	tests/targets/56-inline.cpp \
 	tests/targets/plug18.inc.c
