@@ -259,7 +259,7 @@ static void draw_name(const struct butterfly *v, struct browser *b, const struct
 		l = look_bold(ROLE_MATCH);
 	col = area_put(a, row, col, l,
 		       has_frame ? name_frame(&b->names, &f, a->cols - col)
-				 : name_text(&b->names, full, a->cols - col));
+				 : name_function(&b->names, full, a->cols - col));
 	if (has_frame && col + 12 < a->cols)
 		area_put(a, row, col + 2, look(ROLE_DIM),
 			 name_place(&b->names, &f, a->cols - col - 2, a->cols < 120));

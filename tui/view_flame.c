@@ -141,7 +141,8 @@ static enum neap_err load(void *self, struct browser *b, struct query_error *err
 	struct flame *f = self;
 	struct query_opened *q;
 	const struct state *s = model_state(&b->model);
-	const struct compose c = {.view = s->is_inverted ? "flame inverted" : "flame"};
+	/* The same query as the tree's, so that what one has opened is there for the other. */
+	const struct compose c = {.view = s->is_inverted ? "callers" : "tree"};
 	bool is_good = keep_selected(f);
 	f->selected = FLAME_NONE;
 	f->layout.cell_count = 0;
@@ -178,8 +179,11 @@ static const char *name_of(const struct flame *f, struct browser *b, const struc
 	struct graph_frame frame;
 	const struct query_result *r = result_of(f);
 	size_t key = f->layout.name;
-	if (frame_of(f, b, c, &frame) && key != SIZE_MAX && !strcmp(r->columns[key].word, "func"))
+	bool is_func = key != SIZE_MAX && !strcmp(r->columns[key].word, "func");
+	if (is_func && frame_of(f, b, c, &frame))
 		return name_frame(&b->names, &frame, cols);
+	if (is_func)
+		return name_function(&b->names, flame_name(&f->layout, c), cols);
 	return name_text(&b->names, flame_name(&f->layout, c), cols);
 }
 
@@ -197,6 +201,7 @@ static const char *own_part(const char *name)
 }
 
 #define NAME_LEAST 4u /* columns: less says nothing */
+#define DOTS_LEAST 8u /* so many for three dots in the middle of a name */
 
 /* A name for a cell: what does not fit is left out from the front, then cut in the own part. */
 static void put_name(const struct flame *f, struct browser *b, const struct flame_cell *c,
@@ -213,8 +218,12 @@ static void put_name(const struct flame *f, struct browser *b, const struct flam
 	} else if (cols < NAME_LEAST && text_cols(own) > cols) {
 		buf_clear(out);
 	} else {
-		memmove(out->data, own, strlen(own) + 1);
-		out->count_bytes = strlen(out->data);
+		size_t bytes = strlen(own);
+		if (text_cols(own) > cols && strncmp(own, "operator", 8) != 0 && own[0] != '<')
+			bytes = strcspn(own, "<");
+		memmove(out->data, own, bytes);
+		out->data[bytes] = '\0';
+		out->count_bytes = bytes;
 	}
 }
 
@@ -283,8 +292,9 @@ static void draw_cell(struct flame *f, struct browser *b, const struct area *a, 
 {
 	char bytes[FMT_BYTES];
 	bool is_small = c->rest_count;
+	bool has_colour = !is_small && !a->grid->is_mono;
 	struct look l = {.role = is_small ? ROLE_DIM : ROLE_TEXT,
-			 .back = (uint8_t)(is_small ? ROLE_TEXT : role_of(f, b, c))};
+			 .back = (uint8_t)(has_colour ? role_of(f, b, c) : ROLE_TEXT)};
 	const char *full = flame_name(&f->layout, c);
 	area_fill(a, row, c->col, 1, c->cols, l, ' ');
 	area_fill(a, row, c->col, 1, 1, l, grid_is_utf8(a->grid) ? 0x258f : '|');
@@ -296,11 +306,22 @@ static void draw_cell(struct flame *f, struct browser *b, const struct area *a, 
 	if (b->find[0] && strstr(full, b->find))
 		name.flags = LOOK_BOLD | LOOK_UNDERLINE;
 	unsigned end = c->col + 1;
+	bool is_tight = !grid_is_utf8(a->grid) && room < DOTS_LEAST;
 	if (f->label.count_bytes && !f->label.has_failed)
-		end = area_elide(a, row, end, room, name, f->label.data);
+		end = is_tight ? area_put_most(a, row, end, room, name, f->label.data)
+			       : area_elide(a, row, end, room, name, f->label.data);
 	if (end + BYTES_COLS <= c->col + c->cols)
 		area_right(a, row, c->col + c->cols, BYTES_COLS, l,
 			   put_bytes(f, c->bytes, bytes, sizeof bytes));
+}
+
+/* What no child holds. */
+static int64_t own_of(const struct flame *f, const struct flame_cell *c)
+{
+	int64_t own = c->bytes;
+	for (uint32_t i = 0; i < c->child_count; i++)
+		own -= f->layout.cells[c->first + i].bytes;
+	return own;
 }
 
 /* What a cell holds itself, right of its children. */
@@ -310,17 +331,18 @@ static void draw_own(const struct flame *f, const struct area *a, unsigned row,
 	const struct flame_cell *cells = f->layout.cells;
 	if (!c->child_count)
 		return;
-	int64_t own = c->bytes;
-	for (uint32_t i = 0; i < c->child_count; i++)
-		own -= cells[c->first + i].bytes;
 	const struct flame_cell *last = &cells[c->first + c->child_count - 1];
 	unsigned from = last->col + last->cols, end = c->col + c->cols;
 	if (from >= end)
 		return;
 	char bytes[FMT_BYTES], text[64];
 	area_fill(a, row, from, 1, end - from, look(ROLE_DIM), grid_is_utf8(a->grid) ? 0xb7 : '.');
-	snprintf(text, sizeof text, " %s %s ", f->is_inverted ? "starts here" : "own",
-		 put_bytes(f, own, bytes, sizeof bytes));
+	int64_t own = own_of(f, c);
+	if (result_of(f)->is_signed && !own)
+		snprintf(text, sizeof text, " unchanged ");
+	else
+		snprintf(text, sizeof text, " %s %s ", f->is_inverted ? "starts here" : "own",
+			 put_bytes(f, own, bytes, sizeof bytes));
 	if (text_cols(text) + 2 <= end - from)
 		area_put(a, row, from + 1, look(ROLE_DIM), text);
 }
@@ -391,8 +413,10 @@ static void draw_way(struct flame *f, struct browser *b, const struct area *a)
 		return;
 	}
 	put_way(f, b, arrow, &way);
-	unsigned col = area_put(a, 0, 1, look_bold(ROLE_KEY), f->zoom_count ? "Esc" : "Up");
-	col = area_put(a, 0, col + 1, look(ROLE_HEADING), f->zoom_count ? "back to " : "");
+	unsigned col = 0;
+	if (f->zoom_count)
+		col = area_put(a, 0, 1, look_bold(ROLE_KEY), "Esc");
+	col = area_put(a, 0, col + 1, look(ROLE_HEADING), f->zoom_count ? "back to " : "above: ");
 	if (!way.has_failed && col < a->cols)
 		area_elide(a, 0, col, a->cols - col, look(ROLE_HEADING), way.data);
 	buf_release(&way);
@@ -426,8 +450,7 @@ static void draw_status(const struct flame *f, struct browser *b, const struct a
 		col = area_put(a, 0, col, look_bold(ROLE_STRONG), text.data) + 2;
 	unsigned room = a->cols > col ? a->cols - col : 0;
 	if (c->rest_count && c->cut_count == c->rest_count)
-		area_printf(a, 0, col, look(ROLE_DIM), "%u smaller ones  (L shows them)",
-			    c->rest_count);
+		area_printf(a, 0, col, look(ROLE_DIM), "%u smaller  (L shows them)", c->rest_count);
 	else if (c->rest_count)
 		area_printf(a, 0, col, look(ROLE_DIM), "%u too small to draw  (Enter shows them)",
 			    c->rest_count);
@@ -483,6 +506,13 @@ static void draw_plain(struct flame *f, struct browser *b, const struct area *a)
 	row = level + 1 - skip;
 	for (uint32_t i = 0; i < c->child_count && row < a->rows; i++)
 		draw_plain_line(f, b, a, row++, c->first + i, level + 1 - skip);
+	char bytes[FMT_BYTES];
+	if (c->child_count && own_of(f, c) && row < a->rows) {
+		area_right(a, row, 8, 8, look(ROLE_DIM),
+			   put_bytes(f, own_of(f, c), bytes, sizeof bytes));
+		area_put(a, row, 17 + level + 1 - skip, look(ROLE_DIM),
+			 f->is_inverted ? "(starts here)" : "(its own)");
+	}
 }
 
 static void draw_empty(const struct flame *f, const struct area *a)
@@ -526,6 +556,10 @@ static enum neap_err fit(struct flame *f, const struct area *a, struct query_err
 	const struct flame_cell *c = selected_of(f);
 	if (code || !c || !a->rows)
 		return code;
+	/* No empty rows at the end while there are levels above. */
+	unsigned deepest = f->layout.cells[f->layout.cell_count - 1].level + 1;
+	if (f->top && deepest < f->top + a->rows)
+		f->top = deepest > a->rows ? deepest - a->rows : 0;
 	if (c->level < f->top)
 		f->top = c->level;
 	if (c->level >= f->top + a->rows)

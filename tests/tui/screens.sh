@@ -54,7 +54,21 @@ all threads json.neap '7'
 all modules json.neap '8'
 all run json.neap '9'
 
+all flame json.neap '4'
+all flame-inverted json.neap '4 i'
+all butterfly json.neap $'/\ntext intern_key\nEnter c'
+all sizes json.neap '6'
+
 # More than the first screen of a view.
+shot flame-zoom json.neap 24 80 '4 Down Enter' --glyphs=braille
+shot flame-diff forked.neap 24 100 '4' --glyphs=block json.neap
+shot flame-hostile hostile.neap 24 80 'L 4' --glyphs=braille
+shot flame-empty empty.neap 24 80 '4' --glyphs=braille
+shot butterfly-root json.neap 24 100 $'/\ntext _start\nEnter c' --glyphs=braille
+shot butterfly-hostile hostile.neap 24 80 'L Down c' --glyphs=ascii
+shot lifetimes json.neap 24 80 'b 6 Right' --glyphs=braille
+shot sizes-bin json.neap 24 80 '6 Enter' --glyphs=braille
+shot sizes-diff forked.neap 24 100 '6' --glyphs=block json.neap
 shot source-hostile json.neap 24 80 "$(source_of json/intern.cpp)" --glyphs=braille
 shot source-hostile-ascii json.neap 24 80 "$(source_of json/intern.cpp)" --glyphs=ascii
 shot source-next-line json.neap 24 100 "$(source_of json/parser.hpp)"$'\n. . ,'
