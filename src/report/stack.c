@@ -16,15 +16,23 @@
 
 /* ---- one line ------------------------------------------------------------------ */
 
-/* With directories if there is room for all, else brief and in two fifths of the line. */
-static const char *fitting_place(struct shortener *nm, const struct graph_frame *f, size_t cols)
+/*
+ * Name and place of a frame in one line: the place with directories if there is room for all,
+ * else brief and in two fifths of the line.  Shortening names takes most of the time.
+ */
+static void fit(struct shortener *nm, const struct graph_frame *f, size_t cols, const char **name,
+		const char **place)
 {
-	const char *name = name_frame(nm, f, cols);
-	size_t name_cols = fmt_width(name, strlen(name));
-	const char *place = name_place(nm, f, cols, false);
-	if (name_cols + 2 + fmt_width(place, strlen(place)) <= cols)
-		return place;
-	return name_place(nm, f, cols * 2 / 5, true);
+	*name = name_frame(nm, f, cols);
+	*place = name_place(nm, f, cols, false);
+	size_t name_cols = fmt_width(*name, strlen(*name));
+	size_t place_cols = fmt_width(*place, strlen(*place));
+	if (!place_cols || name_cols + 2 + place_cols <= cols)
+		return;
+	*place = name_place(nm, f, cols * 2 / 5, true);
+	place_cols = fmt_width(*place, strlen(*place));
+	if (place_cols)
+		*name = name_frame(nm, f, cols - place_cols - 2);
 }
 
 void stack_frame(struct text *t, struct shortener *nm, const struct graph_frame *f,
@@ -36,10 +44,10 @@ void stack_frame(struct text *t, struct shortener *nm, const struct graph_frame 
 	size_t cols = t->width_cols > used_cols ? t->width_cols - used_cols : 0;
 	size_t note_cols = fmt_width(notes, strlen(notes));
 	cols = cols > note_cols + NAME_MIN_COLS ? cols - note_cols : NAME_MIN_COLS;
-	const char *place = fitting_place(nm, f, cols);
-	size_t place_cols = fmt_width(place, strlen(place));
-	text_put(t, style, name_frame(nm, f, place_cols ? cols - place_cols - 2 : cols));
-	if (place_cols)
+	const char *name, *place;
+	fit(nm, f, cols, &name, &place);
+	text_put(t, style, name);
+	if (*place)
 		text_printf(t, STYLE_DIM, "  %s", place);
 	text_put(t, STYLE_DIM, notes);
 }
