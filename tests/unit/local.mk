@@ -155,3 +155,20 @@ unit_tests += tests/unit/t_query_exec
 tests_unit_t_query_exec_SOURCES = tests/unit/t_query_exec.c $(build_profile)
 tests_unit_t_query_exec_CPPFLAGS = $(unit_cppflags)
 tests_unit_t_query_exec_LDADD = $(unit_ldadd)
+
+# Queries kept open, and the browser without a terminal.
+unit_tests += tests/unit/t_query_opened
+tests_unit_t_query_opened_SOURCES = tests/unit/t_query_opened.c $(build_profile) \
+	tests/golden/profiles.c tests/golden/profiles.h
+tests_unit_t_query_opened_CPPFLAGS = $(unit_cppflags)
+tests_unit_t_query_opened_LDADD = $(unit_ldadd)
+
+unit_tests += tests/unit/t_tui_grid
+tests_unit_t_tui_grid_CPPFLAGS = $(unit_cppflags)
+tests_unit_t_tui_grid_LDADD = tui/libtui.la $(unit_ldadd)
+
+unit_tests += tests/unit/t_tui_model
+tests_unit_t_tui_model_SOURCES = tests/unit/t_tui_model.c $(build_profile) \
+	tests/golden/profiles.c tests/golden/profiles.h
+tests_unit_t_tui_model_CPPFLAGS = $(unit_cppflags)
+tests_unit_t_tui_model_LDADD = tui/libtui.la $(unit_ldadd)
