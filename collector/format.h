@@ -267,7 +267,7 @@ struct nc_header {
 	uint32_t allocator_module; /* module that provides the real malloc */
 	uint64_t live_map_root_va; /* address of the live map, for readers of /proc/PID/mem */
 	uint32_t live_map_lg[3];   /* address bits resolved by root, middle and leaf; granule 16 */
-	uint32_t exec_seq;         /* reserved */
+	uint32_t has_exited;       /* 1: exit() came to our destructor; atomic */
 	uint64_t exit_start_va;    /* code of exit(): frames inside mark work done while exiting */
 	uint64_t exit_end_va;
 	char exe_path[512]; /* what /proc/self/exe said; may be cut */

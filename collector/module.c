@@ -149,6 +149,8 @@ static void read_path(struct nc_module *m, const struct link_map *lm)
 		long n = nc_syscall3(SYS_readlink, (long)"/proc/self/exe", (long)m->path,
 				     NC_MODULE_PATH_BYTES - 1);
 		m->path[nc_sys_failed(n) ? 0 : n] = 0;
+		if (!m->path[0]) /* no /proc here any more: a chroot since the start */
+			path_append(m, nc.header->exe_path);
 		return;
 	}
 	if (!strncmp(lm->l_name, "linux-vdso", 10) || !strncmp(lm->l_name, "linux-gate", 10)) {

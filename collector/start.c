@@ -284,3 +284,10 @@ __attribute__((constructor)) static void start_at_load(void)
 {
 	nc_is_on();
 }
+
+/* A process that ends without this was ended by _exit or a signal, or replaced by execve. */
+__attribute__((destructor)) static void note_exit(void)
+{
+	if (__atomic_load_n(&nc_gate.state, __ATOMIC_RELAXED) == NC_ON)
+		__atomic_store_n(&nc.header->has_exited, 1, __ATOMIC_RELAXED);
+}

@@ -229,11 +229,23 @@ static void greet_all(struct recorder *r, uint64_t now)
 
 /* ---- ends -------------------------------------------------------------------------- */
 
+/*
+ * Did the child end as another program than the one that said hello?  Then its name is another, and
+ * it never came to its exit handlers.  For programs that are too short for notice_exec.
+ */
+static bool ended_as_another(const struct process *p, const char *comm)
+{
+	bool has_exited = __atomic_load_n(&p->region.header->has_exited, __ATOMIC_RELAXED);
+	return !has_exited && p->comm[0] && comm[0] && strcmp(p->comm, comm) != 0;
+}
+
 static void end_child(struct recorder *r, uint64_t now)
 {
 	int status;
 	size_t at;
 	pid_t pid;
+	char comm[sizeof((struct process *)0)->comm];
+	process_comm(r->child.pid, comm, sizeof comm); /* gone after waitpid */
 	do
 		pid = waitpid(r->child.pid, &status, WNOHANG);
 	while (pid < 0 && errno == EINTR);
@@ -245,8 +257,13 @@ static void end_child(struct recorder *r, uint64_t now)
 	struct profile_end end = {.has_status = true};
 	end.kind = WIFSIGNALED(status) ? END_SIGNALED : END_EXITED;
 	end.status = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
-	if (find_process(r, pid, &at))
-		finish_process(r, at, end, now);
+	if (!find_process(r, pid, &at))
+		return;
+	if (end.kind == END_EXITED && ended_as_another(r->processes[at], comm)) {
+		snprintf(r->unseen_exe, sizeof r->unseen_exe, "%s", comm);
+		end = (struct profile_end){.kind = END_EXEC};
+	}
+	finish_process(r, at, end, now);
 }
 
 static void end_process(struct recorder *r, pid_t pid, uint64_t now)

@@ -68,17 +68,23 @@ static int open_quietly(const char *path)
 	return open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 }
 
+void modules_open_exe(struct process *p)
+{
+	char path[64];
+	snprintf(path, sizeof path, "/proc/%d/exe", (int)p->pid);
+	int fd = open_quietly(path);
+	p->exe_fd = fd < 0 ? -1 : files_share(&p->recorder->module_files, fd);
+}
+
 static int open_file(struct process *p, const struct profile_module *m)
 {
 	if (m->flags & MODULE_VDSO)
 		return -1;
+	if (m->flags & MODULE_MAIN && p->exe_fd >= 0)
+		return p->exe_fd;
 	char path[64 + NC_MODULE_PATH_BYTES];
 	int fd = -1;
-	if (m->flags & MODULE_MAIN) {
-		snprintf(path, sizeof path, "/proc/%d/exe", (int)p->pid);
-		fd = open_quietly(path);
-	}
-	if (fd < 0 && m->path[0] == '/') {
+	if (m->path[0] == '/') {
 		snprintf(path, sizeof path, "/proc/%d/root%s", (int)p->pid, m->path);
 		fd = open_quietly(path);
 		if (fd < 0)

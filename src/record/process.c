@@ -35,6 +35,18 @@ static void read_link(char *dst, size_t cap, pid_t pid, const char *name)
 	dst[n > 0 ? n : 0] = '\0';
 }
 
+void process_comm(pid_t pid, char *dst, size_t cap)
+{
+	char path[64];
+	snprintf(path, sizeof path, "/proc/%d/comm", (int)pid);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : read(fd, dst, cap - 1);
+	dst[n > 0 ? n : 0] = '\0';
+	dst[strcspn(dst, "\n")] = '\0';
+	if (fd >= 0)
+		close(fd);
+}
+
 /* The whole command line, NUL-separated; empty if it cannot be read. */
 static void read_cmdline(pid_t pid, struct buf *out)
 {
@@ -206,6 +218,7 @@ enum neap_err process_new(struct recorder *r, struct newcomer *n, struct process
 	p->is_first = n->is_first;
 	p->pidfd = n->pidfd;
 	p->statm_fd = -1;
+	p->exe_fd = -1;
 	p->output = n->output;
 	p->region.fd = -1;
 	p->interval = 1;
@@ -225,6 +238,8 @@ enum neap_err process_new(struct recorder *r, struct newcomer *n, struct process
 		return err;
 	}
 	open_clocks(p, n->is_exec);
+	modules_open_exe(p);
+	process_comm(p->pid, p->comm, sizeof p->comm);
 	p->last_busy_ns = p->base_ns;
 	p->next_snapshot_ns = p->base_ns + p->interval_ns;
 	*out = p;
@@ -315,22 +330,26 @@ void process_snapshot(struct process *p, uint64_t now, bool is_last)
 	p->cost_ns = p->cost_ns ? (p->cost_ns * 7 + cost) / 8 : cost;
 }
 
-static void flush(struct process *p, uint64_t now)
+/* Hand everything to the system, and look whether the file is still there. */
+static void write_out(struct process *p)
 {
 	struct err e;
+	struct stat st;
+	if (profile_writer_flush(p->writer, &e)) {
+		process_break(p, &e);
+	} else if (p->output.is_regular && stat(p->output.path, &st) && errno == ENOENT) {
+		err_set(&e, ERR_IO, "'%s' was deleted while it was being written", p->output.path);
+		process_break(p, &e);
+	}
+}
+
+static void flush(struct process *p, uint64_t now)
+{
 	if (p->is_broken || now - p->flushed_ns < FLUSH_NS || p->flushed_count == p->snapshot_count)
 		return;
 	p->flushed_ns = now;
 	p->flushed_count = p->snapshot_count;
-	struct stat st;
-	if (profile_writer_flush(p->writer, &e)) {
-		process_break(p, &e);
-	} else if (p->output.is_regular && !stat(p->output.path, &st)) {
-		return;
-	} else if (p->output.is_regular && errno == ENOENT) {
-		err_set(&e, ERR_IO, "'%s' was deleted while it was being written", p->output.path);
-		process_break(p, &e);
-	}
+	write_out(p);
 }
 
 /*
@@ -408,7 +427,6 @@ static uint64_t write_drops(struct process *p)
 /* Everything that is left to write except names. */
 static uint64_t write_rest(struct process *p, const struct profile_end *end)
 {
-	struct err e;
 	uint64_t now = p->base_ns + end->time_ns, lost = 0;
 	pthread_mutex_lock(&p->lock);
 	process_snapshot(p, now, true);
@@ -417,8 +435,7 @@ static uint64_t write_rest(struct process *p, const struct profile_end *end)
 		peak_write(p, now);
 		lost = write_drops(p);
 		profile_add_end(p->writer, end);
-		if (profile_writer_flush(p->writer, &e))
-			process_break(p, &e);
+		write_out(p);
 		break_if_starved(p);
 	}
 	pthread_mutex_unlock(&p->lock);

@@ -139,6 +139,9 @@ struct module_files {
 void module_files_init(struct module_files *f);
 void module_files_release(struct module_files *f);
 
+/* modules_open_exe - keep the program's file open, while the process waits for the answer to its hello. */
+void modules_open_exe(struct process *p);
+
 struct modules {
 	struct module_entry {
 		mod_id id;
@@ -310,6 +313,8 @@ struct process {
 	uint64_t next_tick_ns; /* main thread */
 	int pidfd;             /* -1 for the child of the recorder; main thread */
 	int statm_fd;
+	int exe_fd;    /* the program's file, which may be gone soon; -1; owned by module_files */
+	char comm[32]; /* the name the system had for it at its hello */
 	clockid_t cpu_clock;
 	bool has_cpu_clock;
 	uint64_t cpu_base_ns;
@@ -350,6 +355,9 @@ struct process {
 	uint32_t must_stop;   /* atomic */
 	uint32_t has_stopped; /* atomic */
 };
+
+/* process_comm - the name the system has for a process, also for one that has ended; empty if unknown. */
+void process_comm(pid_t pid, char *dst, size_t cap);
 
 /* What the hello told, and whom the kernel says it came from. */
 struct newcomer {
