@@ -4,6 +4,7 @@ integration_tests = \
 	tests/integration/query-ci.sh \
 	tests/integration/query-examples.sh \
 	tests/integration/info-cli.sh \
+	tests/integration/odd-worlds.sh \
 	tests/integration/real-programs.sh \
 	tests/integration/record-cli.sh \
 	tests/integration/report-queries.sh \

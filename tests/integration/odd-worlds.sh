@@ -1,0 +1,192 @@
+#!/bin/bash
+# One known program in odd surroundings: what it is called, where it runs, what became of its file, and
+# what it was not given.  It must do as it does alone, and its profile must be whole; where it
+# cannot be recorded, that is said.
+
+# shellcheck source=tests/integration/lib.sh
+. "$(dirname "$0")/lib.sh"
+CC=${CC:-gcc}
+mkdir "$tmp/w"
+cd "$tmp/w" || exit 1
+
+cat >known.c <<'C'
+#define _GNU_SOURCE
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+#define NI      __attribute__((noinline, noclone))
+#define KEEP(p) __asm__ volatile("" : "+r"(p) : : "memory")
+static void *kept[100];
+NI void in_known(void)
+{
+	for (int i = 0; i < 100; i++) {
+		void *p = malloc(1009);
+		KEEP(p);
+		if (i % 4)
+			free(p);
+		else
+			kept[i] = p;
+	}
+}
+static void copy_to(int to, const char *path)
+{
+	char chunk[65536];
+	size_t n;
+	FILE *f = fopen(path, "re");
+	while (f && (n = fread(chunk, 1, sizeof chunk, f)) > 0)
+		if (write(to, chunk, n) != (ssize_t)n)
+			_exit(9);
+	fclose(f);
+}
+extern char **environ;
+int main(int argc, char **argv)
+{
+	const char *how = argc > 1 ? argv[1] : "";
+	if (!strcmp(how, "memfd")) { /* replaces itself by a copy that has no file */
+		int fd = memfd_create("known in memory", MFD_CLOEXEC);
+		char *again[] = {argv[0], NULL};
+		copy_to(fd, "/proc/self/exe");
+		fexecve(fd, again, environ);
+		return 8;
+	}
+	if (!strcmp(how, "chroot") && (chroot(argv[2]) || chdir("/")))
+		return 77;
+	if (!strcmp(how, "delete"))
+		unlink(argv[0]);
+	if (!strcmp(how, "replace")) {
+		rename("other", argv[0]);
+	}
+	if (!strcmp(how, "rmdir"))
+		rmdir(argv[2]);
+	if (!strcmp(how, "stdio"))
+		return write(0, "x", 1) == 1 || write(1, "x", 1) == 1 || write(2, "x", 1) == 1;
+	in_known();
+	if (!strcmp(how, "wait"))
+		usleep(2500000);
+	return 7;
+}
+C
+$CC -g -O2 -w -o known known.c || exit 1
+known='func=in_known allocs=100 bytes=100900 live_blocks=25 live_bytes=25225'
+# whole TITLE FILE: the profile says what the program did.
+whole() {
+	truth "$1" --undropped --consistent --end exited:7 --expect "$known" "$2"
+}
+
+# last_image FILES: the profile of the image that ended with 7, of a process that replaced itself, in $file.
+last_image() {
+	for file in "$@"; do
+		"$TRUTH" --end exited:7 "$file" >/dev/null 2>&1 && return
+	done
+}
+
+# ---- names -----------------------------------------------------------------------------
+for name in 'with space' "it's" 'quo"te' 'per%cent %n %p' 'ümlaut' $'new\nline' '-dash' '$HOME `x`' ':colon' 'back\slash'; do
+	title="program called $(printf %q "$name")"
+	mkdir "dir $name" && cp known "dir $name/$name"
+	(cd "dir $name" && record --children=none -- "./$name" && echo "$status" >../status)
+	equal "$title: exit status" 7 "$(cat status)"
+	found=$(cd "dir $name" && find . -name '*.neap' -print0 | tr -dc '\0' | wc -c)
+	equal "$title: one profile" 1 "$found"
+	for file in "dir $name"/*.neap; do
+		whole "$title" "$file"
+		"$NEAP" report "$file" >"$tmp/report" 2>&1 || bad "$title: report" "$(head -3 "$tmp/report")"
+	done
+	rm -rf "dir $name" status
+done
+mkdir 'in a known dir' && record -o 'in a %n dir/%n.neap' -- ./known
+equal "percent signs in the output's directory" 7 "$status"
+whole "percent signs in the output's directory" "in a known dir/known.neap"
+rm -rf 'in a known dir'
+
+# The collector's own path has characters that LD_PRELOAD cannot hold.
+mkdir 'col lec:tor $LIB'
+cp "$builddir_abs/collector/.libs/libneap-collector.so" 'col lec:tor $LIB/c.so'
+NEAP_COLLECTOR="$PWD/col lec:tor \$LIB/c.so" record -o odd.neap -- ./known
+equal "collector at an odd path: exit status" 7 "$status"
+whole "collector at an odd path" odd.neap
+mkdir 'tmp dir %s'
+TMPDIR="$PWD/tmp dir %s" XDG_RUNTIME_DIR='' record -o odd2.neap -- ./known
+equal "temporary directory at an odd path: exit status" 7 "$status"
+whole "temporary directory at an odd path" odd2.neap
+equal "nothing is left in the temporary directory" "" "$(ls 'tmp dir %s')"
+rm -f ./*.neap
+
+# ---- places ----------------------------------------------------------------------------
+mkdir gone
+record -o gone.neap -- sh -c "cd gone; rmdir '$PWD/gone'; exec '$PWD/known'"
+equal "removed working directory: exit status" 7 "$status"
+last_image gone*.neap
+whole "removed working directory" "$file"
+rm -f ./*.neap
+
+mkdir root
+record -o root.neap -- ./known chroot root
+if [ "$status" = 77 ]; then
+	skip "chroot is not allowed here"
+else
+	equal "chroot: exit status" 7 "$status"
+	equal "chroot: nothing printed" "" "$(cat "$tmp/out" "$tmp/err")"
+	whole chroot root.neap
+fi
+rm -f ./*.neap
+
+# ---- files -----------------------------------------------------------------------------
+cp known known.copy
+record -o deleted.neap -- ./known.copy delete
+equal "deleted program: exit status" 7 "$status"
+whole "deleted program" deleted.neap
+cp known known.copy
+printf 'int main(void) { return 1; }\n' >other.c && $CC -o other other.c
+record -o replaced.neap -- ./known.copy replace
+equal "replaced program: exit status" 7 "$status"
+whole "replaced program" replaced.neap
+record -o memfd.neap -- ./known memfd
+equal "program in memory: exit status" 7 "$status"
+files=(memfd*.neap)
+equal "program in memory: two images" 2 "${#files[@]}"
+last_image "${files[@]}"
+whole "program in memory" "$file"
+$CC -g -O2 -w -no-pie -o nopie known.c
+record -o nopie.neap -- ./nopie
+equal "not position independent: exit status" 7 "$status"
+whole "not position independent" nopie.neap
+cp known stripped && strip stripped
+record -o stripped.neap -- ./stripped
+equal "without symbols: exit status" 7 "$status"
+truth "without symbols" --undropped --consistent --end exited:7 \
+	--expect 'func=[total] allocs=100 bytes=100900 live_blocks=25 live_bytes=25225' stripped.neap
+rm -f ./*.neap
+
+# ---- what it was not given ---------------------------------------------------------------
+for closed in '<&-' '>&-' '2>&-' '<&- >&- 2>&-'; do
+	got=0
+	bash -c "exec \"\$0\" record -q -o closed.neap -- ./known $closed" "$NEAP" || got=$?
+	equal "closed $closed: exit status" 7 "$got"
+	whole "closed $closed" closed.neap
+	"$NEAP" info --check closed.neap >"$tmp/check" 2>&1 || bad "closed $closed: info --check" "$(head -3 "$tmp/check")"
+	rm -f ./*.neap
+done
+got=0
+bash -c 'exec "$0" record -q -o stdio.neap -- ./known stdio <&- >&- 2>&-' "$NEAP" || got=$?
+equal "closed descriptors stay closed for the program" 0 "$got"
+record -o env.neap -- env -i ./known
+equal "cleared environment: exit status" 7 "$status"
+equal "cleared environment is said" 1 "$(grep -c "known' was not seen" "$tmp/err")"
+rm -f ./*.neap
+
+# ---- the output ----------------------------------------------------------------------------
+mkdir out
+"$NEAP" record -q -o out/o.neap -- ./known wait >/dev/null 2>"$tmp/err" &
+pid=$!
+sleep 0.7
+rm -rf out
+got=0
+wait $pid || got=$?
+equal "output directory deleted: exit status" 7 "$got"
+equal "output directory deleted: said once" 1 "$(grep -c 'deleted while it was being written' "$tmp/err")"
+finish
