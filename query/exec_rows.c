@@ -93,8 +93,9 @@ struct sorter {
 	struct exec *x;
 	const struct sort_key *by;
 	size_t by_count;
-	struct result_cell *cells; /* [row][by, then keys] */
+	struct result_cell *cells; /* [row][by, then keys unless these are lazy] */
 	size_t width;
+	bool has_lazy_keys; /* few rows are kept, so few ties need them */
 	const uint32_t *groups;
 };
 
@@ -141,17 +142,24 @@ static int compare_stacks(struct exec *x, const struct stacks *s, uint32_t a, ui
 	return order ? order : (s->entry[a] > s->entry[b]) - (s->entry[a] < s->entry[b]);
 }
 
+static struct result_cell key_cell(const struct sorter *s, uint32_t row, size_t k)
+{
+	return s->has_lazy_keys ? row_key(s->x, s->groups[row], k)
+				: s->cells[row * s->width + s->by_count + k];
+}
+
 static int compare_keys(const struct sorter *s, uint32_t a, uint32_t b)
 {
 	struct exec *x = s->x;
 	const struct plan *pl = x->pl;
-	const struct result_cell *ca = s->cells + a * s->width + s->by_count;
-	const struct result_cell *cb = s->cells + b * s->width + s->by_count;
 	for (size_t k = 0; k < pl->key_count; k++) {
+		struct result_cell ca, cb;
 		int order = 0;
-		if (pl->keys[k].kind != KEY_STACK)
-			order = compare_cells(&ca[k], &cb[k], is_text_key(&pl->keys[k]), false);
-		else if (x->space.tree)
+		if (pl->keys[k].kind != KEY_STACK) {
+			ca = key_cell(s, a, k);
+			cb = key_cell(s, b, k);
+			order = compare_cells(&ca, &cb, is_text_key(&pl->keys[k]), false);
+		} else if (x->space.tree)
 			order = compare_stacks(x, x->space.tree, s->groups[a], s->groups[b]);
 		else
 			order = compare_stacks(x, x->stack_tree.tree,
@@ -185,8 +193,8 @@ static enum neap_err fill_cells(struct sorter *s, size_t count)
 		struct result_cell *cells = s->cells + r * s->width;
 		for (size_t i = 0; !code && i < s->by_count; i++)
 			code = row_cell(s->x, s->groups[r], &s->by[i].column, &cells[i]);
-		for (size_t k = 0; k < s->x->pl->key_count; k++)
-			cells[s->by_count + k] = row_key(s->x, s->groups[r], k);
+		for (size_t k = s->by_count; k < s->width; k++)
+			cells[k] = row_key(s->x, s->groups[r], k - s->by_count);
 	}
 	return code;
 }
@@ -223,6 +231,8 @@ static void sort_first(struct sorter *s, uint32_t *order, size_t count, size_t k
 	qsort_r(order, kept, sizeof *order, compare_rows, s);
 }
 
+#define LAZY_PART 16u /* of the rows, kept: then keys are made when they are compared */
+
 /* kept: how many of them will be looked at. */
 static enum neap_err sort_groups(struct exec *x, uint32_t *groups, size_t count, size_t kept,
 				 const struct sort_keys *keys)
@@ -232,7 +242,8 @@ static enum neap_err sort_groups(struct exec *x, uint32_t *groups, size_t count,
 	struct sorter s = {.x = x, .by = by, .by_count = by_count, .groups = groups};
 	if (count < 2)
 		return NEAP_OK;
-	s.width = by_count + x->pl->key_count;
+	s.has_lazy_keys = kept < count / LAZY_PART;
+	s.width = by_count + (s.has_lazy_keys ? 0 : x->pl->key_count);
 	s.cells = mem_zarray(count * s.width, sizeof *s.cells);
 	uint32_t *order = mem_array(count, sizeof *order);
 	uint32_t *sorted = mem_array(count, sizeof *sorted);
