@@ -40,7 +40,7 @@ struct browser {
 	struct query_error failure;    /* of the last load; code NEAP_OK: none */
 	struct summary summary;
 	struct area view_area; /* where the view was drawn last */
-	uint32_t source_line; /* Source: where to go when it is loaded; 0: the heaviest line */
+	uint32_t source_line;  /* Source: where to go when it is loaded; 0: the heaviest line */
 
 	bool is_strip_focused;
 	uint64_t strip_cursor_ns;
