@@ -137,7 +137,8 @@ struct granule {
 	/* All stacks merged by these groups; NULL: not made.  Few granules of a file have it. */
 	struct stacks *tree;
 	uint32_t *place; /* by vnode of the file's stacks */
-	uint32_t *rank;  /* by group: order of what they are called, equal if equal; NULL: not made */
+	uint32_t
+		*rank; /* by group: order of what they are called, equal if equal; NULL: not made */
 };
 void granule_free(struct granule *gr); /* NULL is fine */
 
