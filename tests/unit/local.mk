@@ -171,6 +171,12 @@ unit_tests += tests/unit/t_tui_grid
 tests_unit_t_tui_grid_CPPFLAGS = $(unit_cppflags)
 tests_unit_t_tui_grid_LDADD = tui/libtui.la $(unit_ldadd)
 
+unit_tests += tests/unit/t_tui_source
+tests_unit_t_tui_source_CPPFLAGS = $(unit_cppflags)
+tests_unit_t_tui_source_LDADD = tui/libtui.la $(unit_ldadd)
+tests_unit_t_tui_source_SOURCES = tests/unit/t_tui_source.c \
+	tests/unit/build_profile.c tests/unit/build_profile.h
+
 unit_tests += tests/unit/t_tui_model
 tests_unit_t_tui_model_SOURCES = tests/unit/t_tui_model.c $(build_profile) \
 	tests/golden/profiles.c tests/golden/profiles.h
