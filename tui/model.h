@@ -156,7 +156,7 @@ void model_command(const struct model *m, struct buf *out);
 void query_quote(struct buf *out, const char *text);
 /* query_step - append a step for a frame: [func="f"], or its module and address without a name. */
 void query_step(struct buf *out, const struct graph_frame *f);
-/* query_time - append an instant or a duration: 61200ms. */
+/* query_time - append an instant or a duration as query_canonical spells it: 61200ms, 3s. */
 void query_time(struct buf *out, uint64_t ns);
 /* query_population - the population that a head names; POP_COUNT if it is a diff. */
 enum graph_pop query_population(const char *head);

@@ -477,12 +477,15 @@ void query_step(struct buf *out, const struct graph_frame *f)
 
 void query_time(struct buf *out, uint64_t ns)
 {
-	if (ns % 1000000 == 0)
-		buf_printf(out, "%" PRIu64 "ms", ns / 1000000);
-	else if (ns % 1000 == 0)
-		buf_printf(out, "%" PRIu64 "us", ns / 1000);
-	else
-		buf_printf(out, "%" PRIu64 "ns", ns);
+	static const struct {
+		const char *word;
+		uint64_t ns;
+	} units[] = {{"h", 3600000000000u}, {"m", 60000000000u}, {"s", 1000000000u},
+		     {"ms", 1000000u},      {"us", 1000u},       {"ns", 1u}};
+	size_t i = 0;
+	while (units[i].ns > 1 && (!ns || ns % units[i].ns))
+		i++;
+	buf_printf(out, "%" PRIu64 "%s", ns / units[i].ns, units[i].word);
 }
 
 enum graph_pop query_population(const char *head)
