@@ -364,6 +364,29 @@ static struct columns lay_out(const struct area *a)
 	return c;
 }
 
+static bool frame_of(const struct source *s, const struct browser *b, uint32_t row,
+		     struct graph_frame *out)
+{
+	const struct query_result *r = result_of(s);
+	if (row >= NO_ROW || !r->graph || !r->rows[row].frame_count)
+		return false;
+	*out = graph_entry(b->model.graph, r->rows[row].frames[r->rows[row].frame_count - 1]);
+	return true;
+}
+
+/* The function that the selected line belongs to: it may be one that was inlined. */
+static void draw_function(const struct source *s, struct browser *b, const struct area *a,
+			  unsigned col)
+{
+	struct graph_frame f;
+	if (s->list.selected >= s->list.count ||
+	    !frame_of(s, b, item_of(s, s->list.selected).row, &f))
+		return;
+	const char *what = f.is_inlined ? "here: inlined " : "here: ";
+	col = area_put(a, 0, col, look(ROLE_DIM), what);
+	area_put(a, 0, col, look(ROLE_TEXT), name_frame(&b->names, &f, a->cols - col));
+}
+
 /* Which file, and if it is not the one that was compiled: why. */
 static void draw_title(struct source *s, struct browser *b, const struct area *a)
 {
@@ -381,8 +404,10 @@ static void draw_title(struct source *s, struct browser *b, const struct area *a
 	if (*what)
 		col = area_put(a, 0, col, look(ROLE_WARNING), what) + 2;
 	if (col + 34 < a->cols)
-		area_printf(a, 0, col, look(ROLE_DIM), "%zu line%s with memory", count,
-			    count == 1 ? "" : "s");
+		col = area_printf(a, 0, col, look(ROLE_DIM), "%zu line%s with memory", count,
+				  count == 1 ? "" : "s");
+	if (s->text.count && col + 24 < a->cols)
+		draw_function(s, b, a, col + 2);
 }
 
 static void draw_heading(const struct source *s, const struct area *a, const struct columns *c)
@@ -457,16 +482,6 @@ static void draw_cut(const struct source *s, struct browser *b, const struct are
 			    result_of(s)->rows[at].count,
 			    result_of(s)->rows[at].count == 1 ? "" : "s", min ? " below " : "",
 			    min ? min + strlen("min ") : "", min ? "  (L shows them)" : "");
-}
-
-static bool frame_of(const struct source *s, const struct browser *b, uint32_t row,
-		     struct graph_frame *out)
-{
-	const struct query_result *r = result_of(s);
-	if (row >= NO_ROW || !r->graph || !r->rows[row].frame_count)
-		return false;
-	*out = graph_entry(b->model.graph, r->rows[row].frames[r->rows[row].frame_count - 1]);
-	return true;
 }
 
 static const char *text_of(struct source *s, struct browser *b, const struct numbered *item,
