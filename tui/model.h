@@ -152,7 +152,10 @@ void model_command(const struct model *m, struct buf *out);
 
 /* ---- text of queries -------------------------------------------------------------------------- */
 
-/* query_quote - append a string of the language. */
+/*
+ * query_quote - append a string of the language.  Behind `=`, a text with control characters, which
+ * strings cannot hold, becomes `~` and a regular expression for just this text.
+ */
 void query_quote(struct buf *out, const char *text);
 /* query_step - append a step for a frame: [func="f"], or its module and address without a name. */
 void query_step(struct buf *out, const struct graph_frame *f);

@@ -5,7 +5,7 @@
 #include "tui/model.h"
 
 bool state_equal(const struct state *a, const struct state *b);
-/* state_check - does its query parse, and to itself? */
-enum neap_err state_check(const struct state *s, struct query_error *error);
+/* state_check - does its query parse?  Its parts are spelled as query_canonical does then. */
+enum neap_err state_check(struct state *s, struct query_error *error);
 
 #endif

@@ -218,22 +218,6 @@ void model_text(const struct model *m, struct buf *out)
 	compose(model_state(m), &c, out);
 }
 
-enum neap_err state_check(const struct state *s, struct query_error *error)
-{
-	const struct compose c = {.head = NULL};
-	struct ast_script *script = NULL;
-	struct buf text = {0};
-	compose(s, &c, &text);
-	enum neap_err code = ERR_NOMEM;
-	if (text.has_failed)
-		*error = (struct query_error){.code = ERR_NOMEM, .text = "out of memory"};
-	else
-		code = query_parse(text.data, text.count_bytes, &script, error);
-	query_script_free(script);
-	buf_release(&text);
-	return code;
-}
-
 /* ---- from text ------------------------------------------------------------------------------ */
 
 static char *part_of(const struct ast_script *script, uint32_t start, uint32_t end)
@@ -363,6 +347,36 @@ static enum neap_err parse_canonical(const char *text, struct buf *canonical,
 	return query_parse(canonical->data, canonical->count_bytes, out, error);
 }
 
+/* Takes head and chips from a canonical query, and stays where it is. */
+static bool retake(struct state *s, const struct ast_script *script)
+{
+	const enum screen screen = s->screen;
+	const bool is_inverted = s->is_inverted;
+	const unsigned callers_depth = s->callers_depth;
+	bool is_good = take_query(s, script, last_query(script));
+	s->screen = screen;
+	s->is_inverted = is_inverted;
+	s->callers_depth = callers_depth;
+	return is_good;
+}
+
+enum neap_err state_check(struct state *s, struct query_error *error)
+{
+	const struct compose c = {.head = NULL};
+	struct ast_script *script = NULL;
+	struct buf text = {0}, canonical = {0};
+	compose(s, &c, &text);
+	enum neap_err code = text.has_failed
+				     ? fail(error, ERR_NOMEM, "out of memory")
+				     : parse_canonical(text.data, &canonical, &script, error);
+	if (!code && strcmp(text.data, canonical.data) != 0 && !retake(s, script))
+		code = fail(error, ERR_NOMEM, "out of memory");
+	query_script_free(script);
+	buf_release(&text);
+	buf_release(&canonical);
+	return code;
+}
+
 enum neap_err model_set_text(struct model *m, const char *text, struct query_error *error)
 {
 	struct buf canonical = {0};
@@ -443,8 +457,39 @@ bool model_pop_chip(struct model *m)
 
 /* ---- text of queries ---------------------------------------------------------------------------- */
 
+static bool has_control(const char *text)
+{
+	for (; *text; text++) {
+		unsigned char c = (unsigned char)*text;
+		if ((c < 0x20 && c != '\n' && c != '\t') || c == 0x7f)
+			return true;
+	}
+	return false;
+}
+
+/* The same text as a regular expression, which has escapes for all of them. */
+static void put_regex(struct buf *out, const char *text)
+{
+	buf_puts(out, "/^");
+	for (; *text; text++) {
+		unsigned char c = (unsigned char)*text;
+		if (c < 0x20 || c == 0x7f)
+			buf_printf(out, "\\x%02x", c);
+		else if (strchr("\\/^$.[|()?*+{", c))
+			buf_printf(out, "\\%c", c);
+		else
+			buf_putc(out, (char)c);
+	}
+	buf_puts(out, "\\z/");
+}
+
 void query_quote(struct buf *out, const char *text)
 {
+	if (out->count_bytes && out->data[out->count_bytes - 1] == '=' && has_control(text)) {
+		out->data[out->count_bytes - 1] = '~';
+		put_regex(out, text);
+		return;
+	}
 	buf_putc(out, '"');
 	for (; *text; text++) {
 		if (*text == '"' || *text == '\\')

@@ -243,3 +243,26 @@ Test(keymap, every_key_of_the_table_does_what_it_says)
 	}
 	cr_assert_gt(keys, 60);
 }
+
+Test(model, chips_are_spelled_as_the_language_does, .init = begin, .fini = finish)
+{
+	struct query_error error = {.code = NEAP_OK};
+	cr_assert_eq(model_add_stage(&m, STAGE_WHERE, "where main parse", &error), NEAP_OK);
+	is_query("peak | where main and parse | min 1%");
+	model_set_head(&m, "live at 2000ms", &error);
+	is_query("live at 2s | where main and parse | min 1%");
+	parses_to_itself();
+}
+
+Test(model, names_with_control_characters_can_be_asked_for, .init = begin, .fini = finish)
+{
+	struct buf text = {0};
+	struct query_error error = {.code = NEAP_OK};
+	buf_puts(&text, "where func=");
+	query_quote(&text, "a\033[2J\\/(b");
+	cr_assert_str_eq(text.data, "where func~/^a\\x1b\\[2J\\\\\\/\\(b\\z/");
+	cr_assert_eq(model_add_stage(&m, STAGE_WHERE, text.data, &error), NEAP_OK, "%s",
+		     error.text);
+	parses_to_itself();
+	buf_release(&text);
+}
