@@ -299,7 +299,7 @@ static const char *intern_printf(struct exec *x, const char *fmt, ...)
 	va_end(ap);
 	struct strtab *texts = &x->pl->session->texts;
 	uint32_t id =
-		b.has_failed || !b.data ? UINT32_MAX : strtab_add(texts, b.data, b.count_bytes);
+		b.has_failed ? UINT32_MAX : strtab_add(texts, b.data ? b.data : "", b.count_bytes);
 	buf_release(&b);
 	x->has_no_memory = x->has_no_memory || id == UINT32_MAX;
 	return id == UINT32_MAX ? NULL : strtab_get(texts, id);

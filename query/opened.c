@@ -84,6 +84,11 @@ static enum neap_err open_row(struct query_opened *q, uint32_t row)
 	if (!code && is_top)
 		code = add_cut(q);
 	row_list_release(&rows);
+	if (code) { /* rows without a group must not be seen */
+		q->rows.row_count = first;
+		lend_rows(q);
+		return code;
+	}
 	struct opened_run run = {first, (uint32_t)q->rows.row_count - first, true};
 	if (is_top)
 		q->top = run;
