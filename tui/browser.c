@@ -347,7 +347,7 @@ static void open_query(struct browser *b)
 	buf_release(&text);
 }
 
-static void act_anywhere(struct browser *b, enum action action)
+static bool act_query(struct browser *b, enum action action)
 {
 	switch (action) {
 	case ACTION_ZOOM:
@@ -371,6 +371,15 @@ static void act_anywhere(struct browser *b, enum action action)
 	case ACTION_BASE:
 		toggle_base(b);
 		break;
+	default:
+		return false;
+	}
+	return true;
+}
+
+static bool act_prompt(struct browser *b, enum action action)
+{
+	switch (action) {
 	case ACTION_QUERY:
 		open_query(b);
 		break;
@@ -383,6 +392,17 @@ static void act_anywhere(struct browser *b, enum action action)
 	case ACTION_WRITE:
 		prompt_open(b, PROMPT_WRITE, "");
 		break;
+	default:
+		return false;
+	}
+	return true;
+}
+
+static void act_anywhere(struct browser *b, enum action action)
+{
+	if (act_query(b, action) || act_prompt(b, action))
+		return;
+	switch (action) {
 	case ACTION_FIND_NEXT:
 	case ACTION_FIND_PREVIOUS:
 		find_again(b, action == ACTION_FIND_PREVIOUS);
@@ -418,6 +438,12 @@ static void act_anywhere(struct browser *b, enum action action)
 		break;
 	case ACTION_QUIT:
 		quit(b);
+		break;
+	case ACTION_CANCEL:
+		if (b->was_cancelled)
+			b->wants_quit = true;
+		b->was_cancelled = true;
+		browser_say(b, ROLE_DIM, "Ctrl-C again quits; so does q");
 		break;
 	default:
 		break;
@@ -472,6 +498,8 @@ void browser_input(struct browser *b, const struct input *in)
 		return;
 	}
 	enum action action = keymap_action(in->key);
+	if (action != ACTION_CANCEL)
+		b->was_cancelled = false;
 	if (action != ACTION_NONE) {
 		act(b, action);
 	} else if (in->key != SPECIAL_RESIZE) {

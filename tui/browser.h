@@ -62,6 +62,7 @@ struct browser {
 
 	struct buf clipboard; /* to be sent to the terminal; empty: nothing */
 	bool wants_redraw, wants_quit;
+	bool was_cancelled; /* the last key was Ctrl-C */
 };
 
 struct browser_options {

@@ -340,7 +340,7 @@ static void sort(struct table *t, struct browser *b, enum action action)
 static void next_keys(struct browser *b)
 {
 	static const char *const order[] = {"by func",  "by func, line", "by file",   "by module",
-					    "by class", "by thread",    "by size:2", "by api"};
+					    "by class", "by thread",     "by size:2", "by api"};
 	struct query_error error = {.code = NEAP_OK};
 	const char *now = state_chip(model_state(&b->model), STAGE_BY);
 	size_t count = sizeof order / sizeof order[0], at = 0;

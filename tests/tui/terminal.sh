@@ -1,0 +1,133 @@
+#!/usr/bin/env bash
+# The real program on a terminal: what it shows is what the grid says, in UTF-8 and ASCII; both
+# forms of the cursor keys, the mouse, resizing, suspending; and the terminal is as before on
+# every way out.
+
+set -u
+build_dir=${builddir_abs:-$PWD}
+unset COLUMNS LINES NO_COLOR LANG LANGUAGE LC_CTYPE
+export LC_ALL=C.UTF-8 TZ=UTC TERM=xterm-256color
+if [ ! -x "$build_dir/tests/tui/pty" ]; then
+	echo "SKIP: libvterm is not installed (./bootstrap deps installs it)"
+	exit 77
+fi
+if ! infocmp xterm-256color >/dev/null 2>&1; then
+	echo "SKIP: there is no terminfo for xterm-256color"
+	exit 77
+fi
+folder=$(mktemp -d "${TMPDIR:-/tmp}/neap-terminal.XXXXXX") || exit 1
+trap 'rm -rf "$folder"' EXIT
+"$build_dir/tests/golden/make_profiles" "$folder" || exit 1
+cd "$folder" || exit 1
+count=0 failed=0
+fail() {
+	echo "FAIL: $*"
+	failed=$((failed + 1))
+}
+
+# play NAME OPTIONS: the lines of stdin.
+play() {
+	local name=$1
+	shift
+	count=$((count + 1))
+	cat >"$name.play"
+	"$build_dir/tests/tui/pty" "$name.play" "$build_dir/neap-browse" "$@" || fail "$name"
+}
+
+# compare NAME KEYS OPTIONS: the screen NAME.screen is what a key script shows after these lines.
+compare() {
+	local name=$1
+	printf '%s\n:screenshot %s.grid\n' "$2" "$name" >"$name.keys"
+	shift 2
+	"$build_dir/neap-browse" --keys="$name.keys" "$@" >"$name.log" 2>&1 ||
+		fail "$name: $(cat "$name.log")"
+	diff "$name.grid" "$name.screen" || fail "$name: the terminal does not show the grid"
+}
+
+play first json.neap <<'PLAY'
+screen first.screen
+bytes \e[B
+bytes \eOB
+bytes j
+screen keys.screen
+still
+bytes 3
+screen time.screen
+size 40 132
+screen large.screen
+size 8 40
+screen small.screen
+bytes q
+bytes q
+ends 0
+PLAY
+compare first 'size 24 80' json.neap
+compare keys $'size 24 80\nDown Down Down' json.neap
+compare time $'size 24 80\nDown Down Down 3' json.neap
+compare large $'size 24 80\nDown Down Down 3\nsize 40 132' json.neap
+compare small $'size 24 80\nDown Down Down 3\nsize 8 40' json.neap
+
+play hostile --glyphs=block hostile.neap <<'PLAY'
+bytes 2
+bytes L
+screen hostile.screen
+bytes q
+bytes q
+ends 0
+PLAY
+compare hostile $'2\nL' --glyphs=block hostile.neap
+
+# A press on the third row, and the wheel.
+play mouse json.neap <<'PLAY'
+bytes \e[<0;10;9M
+bytes \e[<0;10;9m
+screen mouse.screen
+bytes q
+ends 0
+PLAY
+compare mouse $'size 24 80\nmouse press 8 9' json.neap
+
+# Little is written for a step of the cursor.
+play slow json.neap <<'PLAY'
+size 40 120
+bytes j
+written 2048
+bytes j
+written 2048
+bytes k
+written 2048
+bytes q
+ends 0
+PLAY
+
+# Suspended and resumed, the screen is there again.
+play suspended json.neap <<'PLAY'
+bytes 2
+signal TSTP
+signal CONT
+screen suspended.screen
+bytes q
+bytes q
+ends 0
+PLAY
+compare suspended $'2' json.neap
+
+# Every way out.
+for signal in TERM HUP ABRT SEGV; do
+	play "by-$signal" json.neap <<-PLAY
+		bytes 3
+		signal $signal
+		ends $signal
+	PLAY
+done
+play hangup json.neap <<'PLAY'
+hangup
+ends HUP
+PLAY
+
+if [ "$count" -lt 10 ]; then
+	echo "not everything was played"
+	exit 1
+fi
+echo "$count plays, $failed failed"
+[ "$failed" = 0 ]
