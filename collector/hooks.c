@@ -37,6 +37,8 @@ NC_EXPORT int dlclose(void *handle);
 NC_INLINE size_t rounded(size_t bytes)
 {
 	size_t up = (bytes + nc_real.round_mask) & ~nc_real.round_mask;
+	if (NC_UNLIKELY(!up)) /* blocks of no bytes may lie 8 bytes apart as well */
+		return bytes || !nc_real.round_mask ? bytes : 16;
 	return NC_LIKELY(up >= bytes) ? up : bytes;
 }
 
@@ -112,16 +114,29 @@ static void *move_from_pool(void *block, size_t bytes)
 	return moved;
 }
 
+/*
+ * What to pass on for realloc(p, 0).  Most allocators free the block, which must stay so; where
+ * one has been seen to return a block, further ones must not lie 8 bytes apart.
+ */
+static bool keeps_empty_blocks; /* atomic */
+static size_t empty_bytes(void)
+{
+	return __atomic_load_n(&keeps_empty_blocks, __ATOMIC_RELAXED) ? rounded(0) : 0;
+}
+
 NC_INLINE void *resize(void *block, size_t bytes, enum nc_api api, const struct nc_origin *at)
 {
 	bool is_on = nc_is_on();
 	struct nc_taken taken = {0, 0};
+	size_t wanted = NC_UNLIKELY(block && !bytes) ? empty_bytes() : rounded(bytes);
 	if (NC_LIKELY(is_on && block))
 		taken = nc_take(block);
 	void *moved = NC_UNLIKELY(nc_is_boot_block(block)) ? move_from_pool(block, bytes)
-							   : nc_real.realloc(block, rounded(bytes));
+							   : nc_real.realloc(block, wanted);
 	if (NC_UNLIKELY(!is_on))
 		return moved;
+	if (NC_UNLIKELY(moved && block && !bytes))
+		__atomic_store_n(&keeps_empty_blocks, true, __ATOMIC_RELAXED);
 	if (NC_UNLIKELY(!moved && bytes)) { /* failed: the old block lives on */
 		nc_untake(block, taken);
 		return moved;

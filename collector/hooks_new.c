@@ -76,10 +76,16 @@ static void *find_from(const void *caller, const char *name)
 	return found;
 }
 
-static void count_new(void *block, size_t bytes, enum nc_api api, const struct nc_origin *at)
+static void count_new(struct op *op, void *block, size_t bytes, enum nc_api api,
+		      const struct nc_origin *at)
 {
-	/* If this operator did call malloc after all, the block is known already. */
-	if (block && nc_is_on() && !nc_is_counted(block))
+	if (!block || !nc_is_on())
+		return;
+	/* If this operator did call malloc after all, the block is known already; from now on it
+	 * is only passed through, so that malloc gets to see what was asked for. */
+	if (NC_UNLIKELY(nc_is_counted(block)))
+		__atomic_store_n(&op->mode, PASS, __ATOMIC_RELEASE);
+	else
 		nc_born(block, bytes, api, at);
 }
 
@@ -91,7 +97,7 @@ static void count_delete(void *block)
 
 NC_INLINE size_t rounded(size_t bytes)
 {
-	size_t up = (bytes + 15) & ~(size_t)15;
+	size_t up = bytes ? (bytes + 15) & ~(size_t)15 : 16;
 	return up >= bytes ? up : bytes;
 }
 
@@ -111,7 +117,7 @@ NC_INLINE size_t rounded(size_t bytes)
 			size_t asked_bytes = bytes;                                    \
 			bytes = rounded(bytes);                                        \
 			void *made = real(__VA_ARGS__);                                \
-			count_new(made, asked_bytes, api, &at);                        \
+			count_new(&op, made, asked_bytes, api, &at);                   \
 			return made;                                                   \
 		}                                                                      \
 		void *block = (align) > 16 ? memalign((align), bytes) : malloc(bytes); \

@@ -83,8 +83,13 @@ static void resolve(void *slot, const char *name)
  */
 static size_t round_mask_of(void *real_malloc)
 {
-	void *libc_malloc = dlsym(RTLD_NEXT, "__libc_malloc");
-	return real_malloc == libc_malloc ? 0 : 15;
+	/* By module: tcmalloc and mimalloc define even __libc_malloc. */
+	struct dl_find_object allocator, libc;
+	void *in_libc = dlsym(RTLD_NEXT, "__libc_start_main");
+	bool is_libcs = in_libc && _dl_find_object(real_malloc, &allocator) == 0 &&
+			_dl_find_object(in_libc, &libc) == 0 &&
+			allocator.dlfo_link_map == libc.dlfo_link_map;
+	return is_libcs ? 0 : 15;
 }
 
 void nc_real_resolve(void)
