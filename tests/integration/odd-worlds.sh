@@ -179,6 +179,43 @@ equal "cleared environment: exit status" 7 "$status"
 equal "cleared environment is said" 1 "$(grep -c "known' was not seen" "$tmp/err")"
 rm -f ./*.neap
 
+# ---- other allocators ----------------------------------------------------------------------
+# Blocks of 8 bytes and less lie 8 bytes apart there, and the operators are the library's own.
+for library in libjemalloc.so.2 libtcmalloc_minimal.so.4 libmimalloc.so.2; do
+	path=$(ldconfig -p 2>/dev/null | sed -n "s,.*$library .*=> ,,p" | head -1)
+	if [ -z "$path" ]; then
+		skip "$library is not installed"
+		continue
+	fi
+	LD_PRELOAD=$path record -o small.neap -- "$targets/50-edge-sizes"
+	if [ "$status" != 77 ]; then
+		equal "$library: exit status" 0 "$status"
+		truth "$library" --undropped --consistent --end exited:0 \
+			--expect 'func=zero_sizes allocs=30 bytes=0 live_blocks=10 live_bytes=0' \
+			--expect 'func=failing allocs=10 bytes=6070 live_blocks=10 live_bytes=6070' small.neap
+	fi
+	rm -f ./*.neap
+	# mimalloc ends a program that asks for too much by new without nothrow.
+	[ -x "$targets/70-operators" ] || continue
+	bash -c 'LD_PRELOAD=$0 exec "$1"' "$path" "$targets/70-operators" >/dev/null 2>&1 || continue
+	LD_PRELOAD=$path record -o operators.neap -- "$targets/70-operators"
+	equal "$library, operators: exit status" 0 "$status"
+	truth "$library, operators" --undropped --consistent --end exited:0 \
+		--expect 'func=plain allocs=40 bytes=6840 live_blocks=0 live_bytes=0' \
+		--expect 'func=kept_forms allocs=4 bytes=812 live_blocks=4 live_bytes=812' operators.neap
+	rm -f ./*.neap
+done
+
+# ---- set-user-id -----------------------------------------------------------------------------
+cp known su
+if chown 65534 su 2>/dev/null && chmod u+s su; then
+	record -o su.neap -- ./su
+	equal "set-user-id program: exit status" 2 "$status"
+	equal "set-user-id program: said" 1 "$(grep -c 'set-user-id' "$tmp/err")"
+else
+	skip "no right to make a set-user-id program"
+fi
+
 # ---- the output ----------------------------------------------------------------------------
 mkdir out
 "$NEAP" record -q -o out/o.neap -- ./known wait >/dev/null 2>"$tmp/err" &

@@ -256,6 +256,27 @@ if wanted 67; then
 	done
 fi
 
+# 77: processes made past libc; 12 forks here, any number by hand: FORKS=200.
+if wanted 77; then
+	rm -f "$tmp"/*.neap
+	forks=${FORKS:-12}
+	record --wait-all -o "$tmp/%n.%p.neap" -- "$targets/77-raw-processes" "$forks"
+	equal "77-raw-processes: exit status" 0 "$status"
+	equal "77-raw-processes: number of profiles" $((forks + 2)) "$(find "$tmp" -name '*.neap' | wc -l)"
+	for file in "$tmp"/*.neap; do
+		if "$TRUTH" --forked 0 "$file" >/dev/null; then
+			truth "77-raw-processes, first" --undropped --consistent --end exited:0 \
+				--expect 'func=before allocs=30 bytes=5310 live_blocks=30' \
+				--expect 'func=in_thread allocs=3000000 live_blocks=0' \
+				--expect 'func=between allocs=3 bytes=537 live_blocks=0' "$file"
+		else
+			truth "77-raw-processes, a child" --undropped --consistent \
+				--expect 'func=in_child allocs=20 bytes=3460 live_blocks=10 live_bytes=1730' \
+				--expect 'func=before allocs=0 live_blocks=20' "$file"
+		fi
+	done
+fi
+
 # 18: the program opens its plugins in the current directory; their addresses are reused.
 cd "$targets" || exit 1
 target 18-dlopen-dlclose.c -- --file plugin_one_leak=plug18.inc.c --file plugin_two_leak=plug18.inc.c \
