@@ -12,8 +12,10 @@ tui_libtui_la_SOURCES = \
 	tui/details.h \
 	tui/export.c \
 	tui/export.h \
+	tui/flame_draw.c \
 	tui/flame_layout.c \
 	tui/flame_layout.h \
+	tui/flame_priv.h \
 	tui/grid.c \
 	tui/grid.h \
 	tui/help.c \
