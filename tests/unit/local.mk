@@ -182,3 +182,9 @@ tests_unit_t_tui_model_SOURCES = tests/unit/t_tui_model.c $(build_profile) \
 	tests/golden/profiles.c tests/golden/profiles.h
 tests_unit_t_tui_model_CPPFLAGS = $(unit_cppflags)
 tests_unit_t_tui_model_LDADD = tui/libtui.la $(unit_ldadd)
+
+unit_tests += tests/unit/t_tui_flame
+tests_unit_t_tui_flame_SOURCES = tests/unit/t_tui_flame.c $(build_profile) \
+	tests/golden/profiles.c tests/golden/profiles.h
+tests_unit_t_tui_flame_CPPFLAGS = $(unit_cppflags)
+tests_unit_t_tui_flame_LDADD = tui/libtui.la $(unit_ldadd)
