@@ -87,16 +87,30 @@ struct space {
 	uint32_t *owned_groups[2];
 };
 
+/* space_end_of - the first vnode that is not below v. */
+static inline uint32_t space_end_of(const struct space *sp, size_t side, uint32_t v)
+{
+	return sp->end[side] ? sp->end[side][v] : v + 1;
+}
+/* space_group_at - the group of a vnode; GROUP_NONE for the root of stacks. */
+static inline uint32_t space_group_at(const struct space *sp, size_t side, uint32_t v)
+{
+	if (sp->kind != SPACE_FRAMES)
+		return v;
+	entry_id entry = sp->entry_of[side][v];
+	return entry == ENTRY_NONE ? GROUP_NONE : sp->group_of_entry[side][entry];
+}
+
 /* ---- sums (exec_sums.c) ------------------------------------------------------------------------ */
 
-struct places { /* of 64 vnodes */
+struct places {             /* of 64 vnodes */
 	uint64_t has_cells; /* a bit for each */
 	uint32_t before;    /* how many vnodes with cells come before these */
 };
 
 struct sums {                           /* of one side and measure */
 	struct graph_sum *self, *total; /* by group */
-	struct graph_sum *prefix;       /* FRAMES: by number of a place: sum of what lies before it */
+	struct graph_sum *prefix; /* FRAMES: by number of a place: sum of what lies before it */
 };
 struct extremes { /* of the main measure of one side, by group */
 	int64_t *max_bytes;
@@ -127,7 +141,8 @@ struct exec {
 	struct space space;
 	struct inverted *inverted;
 	struct sums sums[2][MEASURE_COUNT];
-	struct places *places[2]; /* FRAMES: [vnode_count / 64 + 1]: where cells of any measure are */
+	struct places
+		*places[2]; /* FRAMES: [vnode_count / 64 + 1]: where cells of any measure are */
 	struct extremes extremes[2];
 	uint32_t *cell_order[2],
 		*cell_first[2]; /* cells of the main measure by vnode, for quantiles */
@@ -213,6 +228,11 @@ void values_of_group(const struct exec *x, uint32_t group, struct values *out);
 /* values_of_set - several groups as one: each cell counts once. */
 enum neap_err values_of_set(struct exec *x, const uint32_t *groups, size_t count,
 			    struct values *out);
+
+/* Quantiles of lifetimes (exec_lifetimes.c). */
+/* lifetimes_order - of one side, once its cells are placed; false: no memory. */
+bool lifetimes_order(struct exec *x, size_t side);
+void lifetimes_release(struct exec *x, size_t side);
 enum neap_err quantiles_of_cells(struct exec *x, struct values *out);
 enum neap_err quantiles_of_set(struct exec *x, const uint32_t *groups, size_t count,
 			       struct values *out);

@@ -11,6 +11,7 @@ query_libquery_la_SOURCES = \
 	query/exec_group.c \
 	query/exec_match.c \
 	query/exec_invert.c \
+	query/exec_lifetimes.c \
 	query/exec_names.c \
 	query/exec_path.c \
 	query/exec_plain.c \
