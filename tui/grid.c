@@ -153,9 +153,12 @@ static void break_wide(const struct area *a, unsigned row, unsigned col)
 		cell[1] = (struct cell){.c = ' ', .look = cell[1].look};
 }
 
+/* Joiners are left out: where a terminal obeys them, cells behind would move to the left. */
 static void add_mark(const struct area *a, unsigned row, unsigned col, uint32_t c)
 {
 	struct cell *cell = cell_at(a, row, col);
+	if (c == 0x200c || c == 0x200d)
+		return;
 	if (!cell->c && a->col + col)
 		cell--;
 	for (unsigned i = 0; i < CELL_MARKS; i++) {

@@ -14,6 +14,7 @@ Check
   check-long      a program killed at 200 moments, and other tests that take minutes
   check-faults    every allocation and every call of neap fails once
   check-asan      unit and golden tests under AddressSanitizer and UBSan
+  check-tui-long  100,000 random keys and more at the browser, likewise
   check-tsan      tests/stress under ThreadSanitizer
   check-valgrind  unit tests under valgrind
   lint            rules about the source, clang-tidy, cppcheck, shellcheck, man pages

@@ -25,3 +25,18 @@ tests_tui_pty_SOURCES = tests/tui/pty.c
 tests_tui_pty_CPPFLAGS = $(AM_CPPFLAGS) $(VTERM_CFLAGS)
 tests_tui_pty_LDADD = $(VTERM_LIBS) -lutil
 tui_tests += tests/tui/terminal.sh
+
+# A monkey at the browser; check-tui-long has it at it for longer, under AddressSanitizer.
+check_PROGRAMS += tests/tui/monkey tests/tui/make_names
+tests_tui_monkey_SOURCES = \
+	tests/tui/invariants.c \
+	tests/tui/invariants.h \
+	tests/tui/monkey.c
+tests_tui_monkey_LDADD = tui/libtui.la $(neap_libs)
+tests_tui_make_names_SOURCES = \
+	tests/tui/make_names.c \
+	tests/unit/build_profile.c \
+	tests/unit/build_profile.h
+tests_tui_make_names_LDADD = $(neap_libs)
+tui_tests += tests/tui/monkey.sh
+CLEANFILES += tests/tui/monkey.keys
