@@ -2,6 +2,8 @@
 # One known program in odd surroundings: what it is called, where it runs, what became of its file, and
 # what it was not given.  It must do as it does alone, and its profile must be whole; where it
 # cannot be recorded, that is said.
+#
+# shellcheck disable=SC2016 # odd names, not expansions
 
 # shellcheck source=tests/integration/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -90,8 +92,8 @@ for name in 'with space' "it's" 'quo"te' 'per%cent %n %p' 'ümlaut' $'new\nline'
 	mkdir "dir $name" && cp known "dir $name/$name"
 	(cd "dir $name" && record --children=none -- "./$name" && echo "$status" >../status)
 	equal "$title: exit status" 7 "$(cat status)"
-	found=$(cd "dir $name" && find . -name '*.neap' -print0 | tr -dc '\0' | wc -c)
-	equal "$title: one profile" 1 "$found"
+	count=$(cd "dir $name" && find . -name '*.neap' -print0 | tr -dc '\0' | wc -c)
+	equal "$title: one profile" 1 "$count"
 	for file in "dir $name"/*.neap; do
 		whole "$title" "$file"
 		"$NEAP" report "$file" >"$tmp/report" 2>&1 || bad "$title: report" "$(head -3 "$tmp/report")"
@@ -197,7 +199,7 @@ for library in libjemalloc.so.2 libtcmalloc_minimal.so.4 libmimalloc.so.2; do
 	rm -f ./*.neap
 	# mimalloc ends a program that asks for too much by new without nothrow.
 	[ -x "$targets/70-operators" ] || continue
-	bash -c 'LD_PRELOAD=$0 exec "$1"' "$path" "$targets/70-operators" >/dev/null 2>&1 || continue
+	(LD_PRELOAD=$path "$targets/70-operators" >/dev/null 2>&1 || exit 1) 2>/dev/null || continue
 	LD_PRELOAD=$path record -o operators.neap -- "$targets/70-operators"
 	equal "$library, operators: exit status" 0 "$status"
 	truth "$library, operators" --undropped --consistent --end exited:0 \

@@ -8,6 +8,7 @@
  *   fake_target exec           heap, then the same again as a new program
  *   fake_target kill US        churn until SIGKILL after US microseconds, at any instruction
  *   fake_target marks N        N marks, each after one more block
+ *   fake_target billions       counters far above 32 bits
  *   fake_target mixed          blocks of a site with many sizes
  *   fake_target wild           writes nonsense over everything the recorder reads
  *   fake_target silent         never connects
@@ -462,6 +463,33 @@ static void mixed(void)
 	}
 }
 
+/* More births and deaths than 32 bits hold, in cohorts of one interval and of several. */
+static void billions(void)
+{
+	const uint64_t many = 5000000000u;
+	for (uint32_t round = 0; round < 8; round++) {
+		struct block b = born(round % 3);
+		struct nc_cohort *c = cohort(b.cohort);
+		c->births += many + round;
+		truth.births += many + round;
+		truth.born_bytes += (many + round) * b.bytes;
+		truth.live_blocks += many + round;
+		truth.live_bytes += (many + round) * b.bytes;
+		add_live((int64_t)((many + round) * b.bytes));
+		if (truth.live_bytes > truth.peak_bytes)
+			truth.peak_bytes = truth.live_bytes;
+		stamp(c);
+		c->deaths += many - 7;
+		c->temporary += many - 9;
+		truth.live_blocks -= many - 7;
+		truth.live_bytes -= (many - 7) * b.bytes;
+		add_live(-(int64_t)((many - 7) * b.bytes));
+		mark_dirty(b.cohort);
+		struct timespec nap = {0, 15000000};
+		nanosleep(&nap, NULL);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "";
@@ -476,6 +504,8 @@ int main(int argc, char **argv)
 		setitimer(ITIMER_REAL, &after, NULL);
 		churn(60000000);
 	}
+	if (!strcmp(what, "billions"))
+		billions();
 	if (!strcmp(what, "churn"))
 		churn((uint64_t)n * 1000);
 	if (!strcmp(what, "remote"))

@@ -180,6 +180,11 @@ Test(record, keeps_bytes_of_sites_with_many_sizes)
 	expect_exact("mixed", NULL, 3);
 }
 
+Test(record, counts_past_32_bits)
+{
+	expect_exact("billions", NULL, 3);
+}
+
 Test(record, counts_deaths_by_another_thread)
 {
 	expect_exact("remote", "700", 10);
