@@ -85,6 +85,7 @@ target 72-sandbox.c
 target 74-same-depth.c
 target 75-jump-out.c
 target 76-made-then-loaded.c "$targets"
+target 78-no-descriptors.c
 if [ -x "$targets/58-unnoticed" ]; then
 	target 58-unnoticed.c "$("$targets/58-unnoticed" count)"
 fi

@@ -40,7 +40,8 @@ target_programs = \
 	tests/targets/74-same-depth \
 	tests/targets/75-jump-out \
 	tests/targets/76-made-then-loaded \
-	tests/targets/77-raw-processes
+	tests/targets/77-raw-processes \
+	tests/targets/78-no-descriptors
 target_plugins = \
 	tests/targets/lib59early.so \
 	tests/targets/lib61safe.so \
@@ -158,6 +159,8 @@ tests/targets/76-made-then-loaded: $(target_dir)/76-made-then-loaded.c
 	$(target_cc) -o $@ $(target_dir)/76-made-then-loaded.c -ldl
 tests/targets/77-raw-processes: $(target_dir)/77-raw-processes.c
 	$(target_cc) -pthread -o $@ $(target_dir)/77-raw-processes.c
+tests/targets/78-no-descriptors: $(target_dir)/78-no-descriptors.c
+	$(target_cc) -pthread -o $@ $(target_dir)/78-no-descriptors.c
 tests/targets/56-inline: $(target_dir)/56-inline.cpp
 	$(target_cxx) -o $@ $(target_dir)/56-inline.cpp
 
@@ -200,5 +203,6 @@ EXTRA_DIST += \
 	tests/targets/75-jump-out.c \
 	tests/targets/76-made-then-loaded.c \
 	tests/targets/77-raw-processes.c \
+	tests/targets/78-no-descriptors.c \
 	tests/targets/56-inline.cpp \
 	tests/targets/plug18.inc.c
