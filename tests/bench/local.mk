@@ -1,5 +1,6 @@
 # Measurements: `make bench`.  They are not tests.  BENCH_RUNS=9 make bench takes longer.
-bench_programs = tests/bench/churn tests/bench/runstat tests/bench/bigprofile tests/bench/queries
+bench_programs = tests/bench/churn tests/bench/runstat tests/bench/bigprofile tests/bench/queries \
+	tests/bench/browse
 EXTRA_PROGRAMS += $(bench_programs)
 tests_bench_churn_SOURCES = tests/bench/churn.c
 tests_bench_churn_CFLAGS = $(AM_CFLAGS) -O2 -g -pthread
@@ -8,6 +9,8 @@ tests_bench_bigprofile_SOURCES = tests/bench/bigprofile.c
 tests_bench_bigprofile_LDADD = $(neap_libs)
 tests_bench_queries_SOURCES = tests/bench/queries.c
 tests_bench_queries_LDADD = $(neap_libs)
+tests_bench_browse_SOURCES = tests/bench/browse.c
+tests_bench_browse_LDADD = -lutil
 
 CLEANFILES += $(bench_programs) tests/bench/nop.so
 EXTRA_DIST += tests/bench/nop.c tests/bench/queries.txt tests/bench/run.sh

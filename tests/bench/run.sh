@@ -1,7 +1,7 @@
 #!/bin/bash
 # make bench: what recording costs, next to the same run without neap and under heaptrack.
 #
-#   run.sh [PART...]      parts: pairs programs growth symbols queries; all without arguments
+#   run.sh [PART...]      parts: pairs programs growth symbols queries browser; all without arguments
 #
 #   BENCH_RUNS=5          interleaved runs of everything; the minimum counts
 #   BENCH_PAIRS=2000000   malloc+free pairs of one run
@@ -32,7 +32,7 @@ cpu) clock_field=target_cpu_s clock_column=2 ;;
 	;;
 esac
 export LC_ALL=C TZ=UTC PYTHONMALLOC=malloc PYTHONHASHSEED=0 PYTHONDONTWRITEBYTECODE=1
-parts=${*:-pairs programs growth symbols queries}
+parts=${*:-pairs programs growth symbols queries browser}
 
 if [ ! -x "$NEAP" ]; then
 	echo "bench: $NEAP is not built" >&2
@@ -338,9 +338,41 @@ bench_queries() {
 	rm -f big.neap
 }
 
+# ---- the browser -------------------------------------------------------------------------------
+
+bench_browser() {
+	local column=2
+	[ "$clock" = cpu ] && column=3
+	make_inputs
+	program clang++ || {
+		echo "clang++ is not installed: left out"
+		return
+	}
+	[ -e clang.neap ] || "$NEAP" record -q --children=none -o clang.neap -- "${command[@]}" >/dev/null 2>&1
+	"$bench/browse" "$runs" "$builddir_abs/neap-browse" clang.neap >answers || return
+	grep ^key answers >keys
+	# Keys that move the cursor: those that do no more than that.
+	awk '$6 == "Down" || $6 == "Up" || $6 == "Left" || $6 == "Right"' keys >moves
+	most_of() { awk -v c="$2" '$c > m { m = $c } END { print m + 0 }' "$1"; }
+	echo "browser on clang++'s profile, 120 columns and 40 rows: $(grep -c . keys) keys; $clock ms, bytes written"
+	awk -v c=$column '$1 == "first" { printf "%9s %7s  first screen\n", $c, $4 }' answers
+	{
+		sort -k$column,${column}gr keys | head -8
+		sort -k4,4nr keys | head -4
+	} | awk -v c=$column '{ printf "%9s %7s  %s: %s %s\n", $c, $4, $5, $6, $7 }'
+	echo
+	bar "browser: first screen, $clock ms" "$(awk -v c=$column '$1 == "first" { print $c }' answers)" at-most 100
+	bar "browser: answer to a key, median, $clock ms" "$(sort -k$column,${column}g keys |
+		awk -v c=$column '{ t[NR] = $c } END { print t[int((NR + 1) / 2)] }')" at-most 50
+	bar "browser: answer to a key, slowest, $clock ms" "$(most_of keys $column)" at-most 50
+	bar "browser: keys slower than that" "$(awk -v c=$column '$c > 50 { n++ } END { print n + 0 }' keys)" at-most 0
+	bar "browser: bytes written to move the cursor, most" "$(most_of moves 4)" at-most 2047
+	bar "browser: processor ms in 3 s without input" "$(awk '$1 == "idle" { print $2 }' answers)" at-most 0
+}
+
 for part in $parts; do
 	case $part in
-	pairs | programs | growth | symbols | queries) "bench_$part" ;;
+	pairs | programs | growth | symbols | queries | browser) "bench_$part" ;;
 	*)
 		echo "bench: no such part: $part" >&2
 		exit 1
