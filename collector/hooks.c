@@ -36,10 +36,11 @@ NC_EXPORT int dlclose(void *handle);
 
 NC_INLINE size_t rounded(size_t bytes)
 {
-	size_t up = (bytes + nc_real.round_mask) & ~nc_real.round_mask;
-	if (NC_UNLIKELY(!up)) /* blocks of no bytes may lie 8 bytes apart as well */
-		return bytes || !nc_real.round_mask ? bytes : 16;
-	return NC_LIKELY(up >= bytes) ? up : bytes;
+	if (NC_LIKELY(!nc_real.round_mask))
+		return bytes;
+	/* Blocks of no bytes may lie 8 bytes apart as well. */
+	size_t up = bytes ? (bytes + nc_real.round_mask) & ~nc_real.round_mask : 16;
+	return up >= bytes ? up : bytes;
 }
 
 #define BORN(block, bytes, api)                                \
