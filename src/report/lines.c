@@ -46,6 +46,8 @@ static int open_source(struct lines *l, const char *path, const struct profile_r
 {
 	const char *cwd = run && run->cwd ? run->cwd : "";
 	size_t bytes = strlen(cwd);
+	if (!*path) /* not known */
+		return -1;
 	int fd = try_path(l, "", path, st);
 	if (fd >= 0 || !bytes)
 		return fd;
