@@ -64,9 +64,39 @@ void model_forget(struct model *m)
 	m->generation++;
 }
 
+void model_drop_old(struct model *m)
+{
+	for (size_t i = 0; i < MODEL_RESULTS_KEPT; i++)
+		result_release(&m->old_results[i]);
+	query_session_free(m->old_session);
+	m->old_session = NULL;
+}
+
+enum neap_err model_reload(struct model *m, const struct query_options *options, struct err *e)
+{
+	struct query_session *session = NULL;
+	enum neap_err code = query_session_new(options, &session, e);
+	for (size_t i = 0; !code && i < m->path_count; i++)
+		code = query_session_open(session, m->paths[i], e);
+	if (code) {
+		query_session_free(session);
+		return code;
+	}
+	model_drop_old(m);
+	memcpy(m->old_results, m->results, sizeof m->results);
+	memset(m->results, 0, sizeof m->results);
+	m->old_session = m->session;
+	m->session = session;
+	m->graph = query_session_graph(session);
+	m->profile = graph_profile(m->graph);
+	m->generation++;
+	return NEAP_OK;
+}
+
 void model_release(struct model *m)
 {
 	model_forget(m);
+	model_drop_old(m);
 	for (size_t i = 0; i < m->state_count; i++)
 		state_free(m->states[i]);
 	mem_free(m->states);
@@ -228,4 +258,26 @@ bool model_go_screen(struct model *m, bool is_back)
 		return true;
 	}
 	return false;
+}
+
+bool model_go_state(struct model *m, const struct state *s)
+{
+	for (size_t i = 0; i < m->state_count; i++) {
+		if (m->states[i] != s || i == m->at)
+			continue;
+		m->at = i;
+		m->generation++;
+		return true;
+	}
+	return false;
+}
+
+void model_begin_here(struct model *m)
+{
+	drop_after(m, m->at + 1);
+	for (size_t i = 0; i < m->at; i++)
+		state_free(m->states[i]);
+	m->states[0] = m->states[m->at];
+	m->state_count = 1;
+	m->at = 0;
 }

@@ -69,12 +69,22 @@ struct model {
 		uint64_t used, serial;
 	} results[MODEL_RESULTS_KEPT];
 	uint64_t result_clock;
+
+	/* From before model_reload: views may look at it until their next load is over. */
+	struct query_session *old_session;
+	struct model_result old_results[MODEL_RESULTS_KEPT];
 };
 
 /* model_open - open one file, or two to compare, and begin with a state.  Fails: as profile_open. */
 enum neap_err model_open(struct model *m, const char *const *paths, size_t path_count,
 			 const struct query_options *options, struct err *e);
 void model_release(struct model *m);
+/*
+ * model_reload - open the files again; what is looked at stays, and all results are made anew.
+ * What was there before lasts until model_drop_old.  Fails: as model_open; nothing has changed then.
+ */
+enum neap_err model_reload(struct model *m, const struct query_options *options, struct err *e);
+void model_drop_old(struct model *m);
 
 static inline const struct state *model_state(const struct model *m)
 {
@@ -142,6 +152,25 @@ bool model_undo(struct model *m);
 bool model_redo(struct model *m);
 /* model_go_screen - to the nearest state before or after with another screen. */
 bool model_go_screen(struct model *m, bool is_back);
+
+/* model_go_state - to a state that may be among those kept; false: it is not, or is the current one. */
+bool model_go_state(struct model *m, const struct state *s);
+
+/* A state as text, to be kept in a file or under a letter. */
+struct saved_state {
+	enum screen screen;
+	bool is_inverted;
+	unsigned callers_depth;
+	char *query, *subject; /* subject: NULL without one */
+};
+/* model_save - the current state.  False: no memory; *out is empty then. */
+bool model_save(const struct model *m, struct saved_state *out);
+void saved_release(struct saved_state *saved);
+/* model_go_saved - one edit. */
+enum neap_err model_go_saved(struct model *m, const struct saved_state *saved,
+			     struct query_error *error);
+/* model_begin_here - the current state becomes the first one. */
+void model_begin_here(struct model *m);
 
 /* model_text - append the whole query without a view; it parses to itself. */
 void model_text(const struct model *m, struct buf *out);

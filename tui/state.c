@@ -396,6 +396,62 @@ enum neap_err model_set_text(struct model *m, const char *text, struct query_err
 	return code;
 }
 
+/* ---- kept as text ---------------------------------------------------------------------------- */
+
+void saved_release(struct saved_state *saved)
+{
+	mem_free(saved->query);
+	mem_free(saved->subject);
+	*saved = (struct saved_state){.query = NULL};
+}
+
+bool model_save(const struct model *m, struct saved_state *out)
+{
+	const struct state *s = model_state(m);
+	struct buf text = {0};
+	model_text(m, &text);
+	*out = (struct saved_state){.screen = s->screen,
+				    .is_inverted = s->is_inverted,
+				    .callers_depth = s->callers_depth};
+	out->query = text.has_failed ? NULL : mem_strdup(text.data);
+	buf_release(&text);
+	if (out->query && set_text(&out->subject, s->subject))
+		return true;
+	saved_release(out);
+	return false;
+}
+
+static bool take_saved(struct state *s, const struct saved_state *saved,
+		       const struct ast_script *script)
+{
+	if (!state_set_subject(s, saved->subject) || !take_query(s, script, last_query(script)))
+		return false;
+	s->screen = saved->screen;
+	s->is_inverted = saved->is_inverted;
+	s->callers_depth = saved->callers_depth;
+	return true;
+}
+
+enum neap_err model_go_saved(struct model *m, const struct saved_state *saved,
+			     struct query_error *error)
+{
+	struct buf canonical = {0};
+	struct ast_script *script = NULL;
+	enum neap_err code = parse_canonical(saved->query, &canonical, &script, error);
+	if (!code) {
+		struct state *s = model_edit(m);
+		if (s && take_saved(s, saved, script)) {
+			code = model_commit(m, s, error);
+		} else {
+			state_free(s);
+			code = fail(error, ERR_NOMEM, "out of memory");
+		}
+	}
+	query_script_free(script);
+	buf_release(&canonical);
+	return code;
+}
+
 /* ---- whole edits ---------------------------------------------------------------------------- */
 
 static enum neap_err commit_if(struct model *m, struct state *s, bool is_good,
