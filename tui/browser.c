@@ -8,6 +8,8 @@
 #include <string.h>
 
 #include "src/base/mem.h"
+#include "tui/bookmarks.h"
+#include "tui/follow.h"
 #include "tui/help.h"
 #include "tui/prompt.h"
 
@@ -29,6 +31,7 @@ enum neap_err browser_new(const struct browser_options *o, struct browser **out,
 		return code;
 	}
 	b->names.cwd = b->model.profile->run.cwd;
+	b->query_options = o->query;
 	*out = b;
 	return NEAP_OK;
 }
@@ -43,6 +46,8 @@ void browser_free(struct browser *b)
 			v->release(b->selves[i]);
 		mem_free(b->selves[i]);
 	}
+	bookmarks_release(b);
+	editor_release(&b->editor);
 	help_close(b);
 	prompt_free(b->prompt);
 	for (size_t i = 0; i < PROMPT_KINDS; i++)
@@ -111,6 +116,16 @@ static const struct view *view_now(const struct browser *b)
 
 /* ---- loading --------------------------------------------------------------------------------- */
 
+/* Stopped by Ctrl-C: what was shown before is there again. */
+static bool is_stopped(struct browser *b)
+{
+	if (b->failure.code != ERR_LIMIT || strcmp(b->failure.text, "cancelled") != 0)
+		return false;
+	b->was_cancelled = true;
+	browser_say(b, ROLE_WARNING, "stopped; Ctrl-C again quits, Ctrl-R tries it again");
+	return true;
+}
+
 static bool load(struct browser *b)
 {
 	enum screen s = model_state(&b->model)->screen;
@@ -125,11 +140,15 @@ static bool load(struct browser *b)
 	b->failure = (struct query_error){.code = NEAP_OK};
 	b->summary.is_known = false;
 	v->load(b->selves[s], b, &b->failure);
+	model_drop_old(&b->model);
 	/* Results are shared among the views: the others load anew when they are shown. */
 	for (size_t i = 0; i < SCREEN_COUNT; i++) {
 		if (i != s)
 			b->loaded[i] = 0;
 	}
+	if (is_stopped(b))
+		return !model_go_state(&b->model, b->shown) || load(b);
+	b->shown = model_state(&b->model);
 	return true;
 }
 
@@ -433,8 +452,17 @@ static void act_anywhere(struct browser *b, enum action action)
 	case ACTION_HELP:
 		help_open(b);
 		break;
+	case ACTION_BOOKMARK:
+	case ACTION_GO_BOOKMARK:
+		bookmarks_ask(b, action);
+		break;
+	case ACTION_EDITOR:
+		editor_ask(b);
+		break;
 	case ACTION_REDRAW:
 		b->wants_redraw = true;
+		if (b->failure.code)
+			model_forget(&b->model);
 		break;
 	case ACTION_QUIT:
 		quit(b);
@@ -481,8 +509,14 @@ static void mouse(struct browser *b, const struct mouse *m)
 
 void browser_input(struct browser *b, const struct input *in)
 {
+	if (in->key == SPECIAL_TICK) {
+		follow_tick(b);
+		return;
+	}
 	b->message[0] = '\0';
 	if (!load(b))
+		return;
+	if (bookmarks_input(b, in))
 		return;
 	if (b->prompt) {
 		if (in->key < SPECIAL_RESIZE)

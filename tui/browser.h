@@ -16,6 +16,7 @@
 #include <stddef.h>
 
 #include "src/report/name.h"
+#include "tui/editor.h"
 #include "tui/grid.h"
 #include "tui/keymap.h"
 #include "tui/model.h"
@@ -63,6 +64,24 @@ struct browser {
 	struct buf clipboard; /* to be sent to the terminal; empty: nothing */
 	bool wants_redraw, wants_quit;
 	bool was_cancelled; /* the last key was Ctrl-C */
+	const struct query_options *query_options;
+	const struct state *shown; /* what was loaded last without being stopped; only compared */
+
+	struct bookmark { /* by letter; bookmarks.h */
+		char letter;
+		struct saved_state state;
+	} *bookmarks;
+	size_t bookmark_count, bookmark_cap;
+	enum action awaits_letter;    /* the bookmark key that was pressed; ACTION_NONE */
+	struct editor_command editor; /* to be run by the owner of the terminal; no args: nothing */
+	struct follow {               /* follow.h */
+		bool is_on, is_asked, has_grown;
+		int64_t next_ms; /* not before */
+		struct follow_file {
+			int64_t bytes, time_s, time_ns;
+			uint64_t inode;
+		} files[2]; /* as they were when they were loaded; bytes -1: not there */
+	} follow;
 };
 
 struct browser_options {

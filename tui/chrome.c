@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "src/base/fmt.h"
+#include "tui/follow.h"
 #include "tui/show.h"
 
 /* ---- title -------------------------------------------------------------------------------- */
@@ -75,6 +76,8 @@ void chrome_title(struct browser *b, const struct area *a)
 	col = area_elide(&left, 0, col, name_most, look(ROLE_TITLE),
 			 last_part(b->model.paths[b->model.path_count - 1])) +
 	      2;
+	if (follow_word(b) && left.cols > col + 60)
+		col = area_put(&left, 0, col, look(ROLE_WARNING), follow_word(b)) + 2;
 	if (!b->summary.is_known)
 		return;
 	put_totals(b, totals, sizeof totals);

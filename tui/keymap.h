@@ -25,6 +25,7 @@ enum special_key {
 	SPECIAL_F12 = SPECIAL_F1 + 11,
 	SPECIAL_RESIZE, /* the terminal has another size */
 	SPECIAL_MOUSE,
+	SPECIAL_TICK, /* time has passed; see follow.h */
 	SPECIAL_LAST,
 };
 #define CODE_TAB       0x09u

@@ -3,6 +3,8 @@ pkglibexec_PROGRAMS += neap-browse
 noinst_LTLIBRARIES += tui/libtui.la
 
 tui_libtui_la_SOURCES = \
+	tui/bookmarks.c \
+	tui/bookmarks.h \
 	tui/browser.c \
 	tui/browser.h \
 	tui/chart.c \
@@ -10,12 +12,16 @@ tui_libtui_la_SOURCES = \
 	tui/chrome.c \
 	tui/details.c \
 	tui/details.h \
+	tui/editor.c \
+	tui/editor.h \
 	tui/export.c \
 	tui/export.h \
 	tui/flame_draw.c \
 	tui/flame_layout.c \
 	tui/flame_layout.h \
 	tui/flame_priv.h \
+	tui/follow.c \
+	tui/follow.h \
 	tui/grid.c \
 	tui/grid.h \
 	tui/help.c \
@@ -34,6 +40,8 @@ tui_libtui_la_SOURCES = \
 	tui/names.h \
 	tui/prompt.c \
 	tui/prompt.h \
+	tui/saved.c \
+	tui/saved.h \
 	tui/script.c \
 	tui/script.h \
 	tui/show.c \

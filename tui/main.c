@@ -12,10 +12,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "src/base/mem.h"
 #include "tui/browser.h"
+#include "tui/follow.h"
+#include "tui/saved.h"
 #include "tui/script.h"
 #include "tui/term.h"
 
@@ -24,11 +27,16 @@
 #define STATUS_FILE   3
 #define SCRIPT_MOST   (1u << 20)
 
+/* Work that takes longer says so, and says so again. */
+#define SILENT_MS 40
+#define NOTE_MS   200
+
 struct request {
 	struct browser_options browser;
 	struct term_options term;
 	const char *script; /* --keys=FILE */
 	bool has_glyphs, wants_keys, is_done;
+	bool follows, keeps_no_state;
 };
 
 enum option_id {
@@ -37,6 +45,8 @@ enum option_id {
 	OPT_COLOUR,
 	OPT_PLAIN,
 	OPT_NO_MOUSE,
+	OPT_FOLLOW,
+	OPT_NO_STATE,
 	OPT_ROFF
 };
 
@@ -47,6 +57,8 @@ static const struct option long_options[] = {
 	{"colour", optional_argument, NULL, OPT_COLOUR},
 	{"plain", no_argument, NULL, OPT_PLAIN},
 	{"no-mouse", no_argument, NULL, OPT_NO_MOUSE},
+	{"follow", no_argument, NULL, OPT_FOLLOW},
+	{"no-state", no_argument, NULL, OPT_NO_STATE},
 	{"keys-roff", no_argument, NULL, OPT_ROFF},
 	{"help", no_argument, NULL, 'h'},
 	{NULL, 0, NULL, 0},
@@ -107,6 +119,12 @@ static int take_option(int option, const char *value, struct request *r)
 		return 0;
 	case OPT_NO_MOUSE:
 		r->term.has_mouse = false;
+		return 0;
+	case OPT_FOLLOW:
+		r->follows = true;
+		return 0;
+	case OPT_NO_STATE:
+		r->keeps_no_state = true;
 		return 0;
 	case OPT_KEYS:
 		r->script = value;
@@ -207,29 +225,90 @@ static bool draw(struct browser *b)
 	return true;
 }
 
-static int run_terminal(struct browser *b, const struct term_options *o)
+/* ---- long work ---------------------------------------------------------------------------- */
+
+struct work {
+	int64_t begin_ms, note_ms; /* of what the last input asked for; when to say something */
+};
+
+static int64_t now_ms(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+static void begin_work(struct work *w)
+{
+	w->begin_ms = now_ms();
+	w->note_ms = w->begin_ms + SILENT_MS;
+}
+
+static bool is_cancelled(void *arg)
+{
+	struct work *w = arg;
+	int64_t now = now_ms();
+	if (w->begin_ms && now >= w->note_ms) {
+		char text[80];
+		snprintf(text, sizeof text, " working for %.1f s; Ctrl-C stops it",
+			 (double)(now - w->begin_ms) / 1000);
+		term_note(text);
+		w->note_ms = now + NOTE_MS;
+	}
+	return term_is_interrupted();
+}
+
+/* ---- the terminal ---------------------------------------------------------------------------- */
+
+static void run_editor(struct browser *b)
 {
 	struct err e = {0};
+	if (term_run(b->editor.args, &e))
+		browser_say(b, ROLE_ERROR, "%.400s", e.text);
+	editor_release(&b->editor);
+}
+
+static bool run_loop(struct browser *b, struct work *w)
+{
 	struct input in;
-	bool is_good = true;
-	if (term_open(o, &e))
+	while (!b->wants_quit) {
+		if (!draw(b))
+			return false;
+		if (!term_input(&in, follow_wait_ms(b)))
+			break;
+		begin_work(w);
+		browser_input(b, &in);
+		if (b->editor.count)
+			run_editor(b);
+	}
+	return true;
+}
+
+static int run_terminal(struct browser *b, const struct request *r, struct work *w)
+{
+	struct err e = {0};
+	if (term_open(&r->term, &e))
 		return fail(&e);
 	b->grid.is_mono = !term_has_colours();
-	while (is_good && !b->wants_quit) {
-		is_good = draw(b);
-		if (!is_good || !term_input(&in))
-			break;
-		browser_input(b, &in);
-	}
+	if (!r->keeps_no_state)
+		saved_read(b);
+	follow_begin(b, r->follows);
+	begin_work(w);
+	bool is_good = run_loop(b, w);
 	term_close();
 	if (!is_good)
 		fputs("neap: out of memory\n", stderr);
+	/* Not kept is not failed: there may be no room, or no home. */
+	if (!r->keeps_no_state && saved_write(b, &e) && e.code != ERR_ABSENT)
+		fprintf(stderr, "neap: the view and the bookmarks are not kept: %s\n", e.text);
 	return is_good ? 0 : STATUS_FAILED;
 }
 
 int main(int argc, char **argv)
 {
-	const struct query_options query = {.cursor_ns = UINT64_MAX};
+	struct work work = {.begin_ms = 0};
+	const struct query_options query = {
+		.cursor_ns = UINT64_MAX, .is_cancelled = is_cancelled, .arg = &work};
 	struct request r = {.browser = {.query = &query}, .term = {.has_mouse = true}};
 	struct browser *b = NULL;
 	struct err e = {0};
@@ -241,7 +320,7 @@ int main(int argc, char **argv)
 	r.browser.is_mono = r.term.colour == TERM_COLOUR_NEVER;
 	if (browser_new(&r.browser, &b, &e))
 		return fail(&e);
-	status = r.script ? run_script(b, r.script) : run_terminal(b, &r.term);
+	status = r.script ? run_script(b, r.script) : run_terminal(b, &r, &work);
 	browser_free(b);
 	if (term_signal()) {
 		signal(term_signal(), SIG_DFL);

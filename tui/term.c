@@ -11,11 +11,13 @@
 
 #include <curses.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <term.h>
 #include <termios.h>
 #include <time.h>
@@ -398,7 +400,7 @@ static void say_idle(void)
 	}
 }
 
-bool term_input(struct input *out)
+bool term_input(struct input *out, int wait_ms)
 {
 	unsigned silent = 0;
 	*out = (struct input){.key = 0};
@@ -417,9 +419,13 @@ bool term_input(struct input *out)
 			continue;
 		say_idle();
 		struct pollfd fd = {.fd = STDIN_FILENO, .events = POLLIN};
-		int ready = poll(&fd, 1, -1);
+		int ready = poll(&fd, 1, wait_ms);
 		if (ready < 0 && errno != EINTR)
 			return false;
+		if (!ready) {
+			out->key = SPECIAL_TICK;
+			return true;
+		}
 		silent = ready > 0 ? silent + 1 : 0;
 		if (silent > SILENT_READS ||
 		    (ready > 0 && (fd.revents & (POLLERR | POLLHUP | POLLNVAL)))) {
@@ -427,6 +433,102 @@ bool term_input(struct input *out)
 			return false;
 		}
 	}
+}
+
+/* ---- long work ------------------------------------------------------------------------------------------------ */
+
+bool term_is_interrupted(void)
+{
+	bool was = was_interrupted;
+	was_interrupted = 0;
+	return was || ended_by;
+}
+
+void term_note(const char *text)
+{
+	if (!term.is_open)
+		return;
+	int row = getcury(stdscr), col = getcurx(stdscr);
+	mvaddnstr(getmaxy(stdscr) - 1, 0, text, getmaxx(stdscr) - 1);
+	clrtoeol();
+	move(row, col);
+	refresh();
+}
+
+/* ---- another program ------------------------------------------------------------------------------------------- */
+
+static void leave(void)
+{
+	if (term.has_mouse)
+		fputs("\033[?1002l", stdout);
+	endwin();
+	fflush(stdout);
+}
+
+static void come_back(void)
+{
+	reset_prog_mode();
+	if (term.has_mouse)
+		fputs("\033[?1002h", stdout);
+	clearok(curscr, TRUE);
+	refresh();
+	was_interrupted = 0;
+}
+
+/* The pipe says whether the program was started at all: it is closed by that. */
+static void be_program(char *const *args, int tell)
+{
+	static const int caught[] = {SIGTERM, SIGHUP, SIGINT, SIGABRT, SIGSEGV,
+				     SIGBUS,  SIGFPE, SIGILL, SIGQUIT, SIGWINCH};
+	for (size_t i = 0; i < sizeof caught / sizeof caught[0]; i++)
+		signal(caught[i], SIG_DFL);
+	execvp(args[0], args);
+	int errnum = errno;
+	ssize_t ignored = write(tell, &errnum, sizeof errnum);
+	(void)ignored;
+	_exit(127);
+}
+
+static enum neap_err wait_for(pid_t pid, int told, const char *name, struct err *e)
+{
+	int errnum = 0, status = 0;
+	ssize_t got;
+	while ((got = read(told, &errnum, sizeof errnum)) < 0 && errno == EINTR)
+		;
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	if (got == (ssize_t)sizeof errnum)
+		return err_sys(e, errnum, "start", name);
+	if (WIFSIGNALED(status))
+		return err_set(e, ERR_UNSUPPORTED, "'%s' ended by signal %d", name,
+			       WTERMSIG(status));
+	if (WEXITSTATUS(status))
+		return err_set(e, ERR_UNSUPPORTED, "'%s' ended with status %d", name,
+			       WEXITSTATUS(status));
+	return NEAP_OK;
+}
+
+enum neap_err term_run(char *const *args, struct err *e)
+{
+	/* Ctrl-C and Ctrl-\ are for the program that has the terminal. */
+	struct sigaction ignore = {.sa_handler = SIG_IGN}, on_int, on_quit;
+	enum neap_err code;
+	int tell[2];
+	if (pipe2(tell, O_CLOEXEC))
+		return err_sys(e, errno, "start", args[0]);
+	leave();
+	sigaction(SIGINT, &ignore, &on_int);
+	sigaction(SIGQUIT, &ignore, &on_quit);
+	pid_t pid = fork();
+	if (pid == 0)
+		be_program(args, tell[1]);
+	close(tell[1]);
+	code = pid < 0 ? err_sys(e, errno, "start", args[0]) : wait_for(pid, tell[0], args[0], e);
+	close(tell[0]);
+	sigaction(SIGINT, &on_int, NULL);
+	sigaction(SIGQUIT, &on_quit, NULL);
+	come_back();
+	return code;
 }
 
 /* ---- clipboard ------------------------------------------------------------------------------------------------ */

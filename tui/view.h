@@ -42,6 +42,12 @@ struct view {
 	 * one on, around the end; it stays if is_here and it fits.  False: none.  May be NULL.
 	 */
 	bool (*find)(void *self, struct browser *b, const char *text, bool is_back, bool is_here);
+	/*
+	 * Append, as one line, what is open and selected; and take it over for the next load, from
+	 * a line that anybody may have written.  Both may be NULL.
+	 */
+	void (*save_folds)(const void *self, struct buf *out);
+	void (*take_folds)(void *self, const char *text);
 };
 
 /* view_of - of a screen. */

@@ -9,6 +9,8 @@
 
 #include "tui/browser.h"
 
+#include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "src/base/map.h"
@@ -19,6 +21,7 @@
 
 #define CHAIN_SHARE    0.5 /* the heaviest chain goes on while a child has that part of its parent */
 #define EXPAND_MOST    2000u
+#define FOLDS_MOST     4000u /* kept from one time to the next */
 #define DETAILS_COLS   38u
 #define DETAILS_SCREEN 112u
 
@@ -40,6 +43,7 @@ struct tree {
 	/* From before the last load: paths of open lines, and of the selected one. */
 	struct map open;
 	uint64_t selected_path;
+	bool has_taken; /* they are from another time, not from the last load */
 };
 
 static const struct query_result *result_of(const struct tree *t)
@@ -159,6 +163,10 @@ static size_t parent_line(const struct tree *t, size_t at)
 /* What is on the screen has to be the same after another query, as far as it is still there. */
 static bool keep_open(struct tree *t)
 {
+	if (t->has_taken) {
+		t->has_taken = false;
+		return true;
+	}
 	map_clear(&t->open);
 	t->selected_path = 0;
 	if (!t->q)
@@ -187,6 +195,36 @@ static bool restore_open(struct tree *t, struct query_error *error)
 			break;
 	}
 	return has_opened;
+}
+
+/* The selected path, then the open ones, as hexadecimal numbers. */
+static void save_folds(const void *self, struct buf *out)
+{
+	const struct tree *t = self;
+	size_t count = 0;
+	if (t->list.selected >= t->list.count)
+		return;
+	buf_printf(out, "%" PRIx64, t->lines[t->list.selected].path);
+	for (size_t i = 0; i < t->list.count && count < FOLDS_MOST; i++) {
+		if (!t->lines[i].is_open)
+			continue;
+		buf_printf(out, " %" PRIx64, t->lines[i].path);
+		count++;
+	}
+}
+
+static void take_folds(void *self, const char *text)
+{
+	struct tree *t = self;
+	char *end;
+	t->selected_path = strtoull(text, &end, 16) & INT64_MAX;
+	for (size_t i = 0; *end == ' ' && i < FOLDS_MOST; i++) {
+		const char *at = end + 1;
+		uint64_t path = strtoull(at, &end, 16) & INT64_MAX;
+		if (end == at || !map_put(&t->open, path, 1))
+			break;
+	}
+	t->has_taken = true;
 }
 
 /* ---- loading --------------------------------------------------------------------------------- */
@@ -579,4 +617,6 @@ const struct view view_tree = {
 	.frame = frame,
 	.row_text = row_text,
 	.find = find,
+	.save_folds = save_folds,
+	.take_folds = take_folds,
 };

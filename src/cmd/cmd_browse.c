@@ -25,7 +25,9 @@ enum option_id {
 	OPT_GLYPHS,
 	OPT_COLOUR,
 	OPT_PLAIN,
-	OPT_NO_MOUSE
+	OPT_NO_MOUSE,
+	OPT_FOLLOW,
+	OPT_NO_STATE
 };
 
 static const struct option long_options[] = {
@@ -35,6 +37,8 @@ static const struct option long_options[] = {
 	{"colour", optional_argument, NULL, OPT_COLOUR},
 	{"plain", no_argument, NULL, OPT_PLAIN},
 	{"no-mouse", no_argument, NULL, OPT_NO_MOUSE},
+	{"follow", no_argument, NULL, OPT_FOLLOW},
+	{"no-state", no_argument, NULL, OPT_NO_STATE},
 	{"help", no_argument, NULL, 'h'},
 	{NULL, 0, NULL, 0},
 };
@@ -183,6 +187,8 @@ static const char usage[] =
 	"      --color=WHEN     auto (default), always or never\n"
 	"      --plain          no boxes and no bars, for screen readers\n"
 	"      --no-mouse       leave the mouse to the terminal\n"
+	"      --follow         show what is recorded while it is\n"
+	"      --no-state       neither use nor keep the view and the bookmarks of last time\n"
 	"      --keys[=SCRIPT]  list the keys; or press those of a file, without a terminal\n"
 	"  -h, --help           this text\n"
 	"\n"

@@ -349,7 +349,7 @@ bench_browser() {
 		return
 	}
 	[ -e clang.neap ] || "$NEAP" record -q --children=none -o clang.neap -- "${command[@]}" >/dev/null 2>&1
-	"$bench/browse" "$runs" "$builddir_abs/neap-browse" clang.neap >answers || return
+	"$bench/browse" "$runs" "$builddir_abs/neap-browse" --no-state clang.neap >answers || return
 	grep ^key answers >keys
 	# Keys that move the cursor: those that do no more than that.
 	awk '$6 == "Down" || $6 == "Up" || $6 == "Left" || $6 == "Right"' keys >moves

@@ -5,7 +5,7 @@
 _neap_options() {
 	case $1 in
 	record) echo "--output --interval --children --wait-all --quiet --force --help" ;;
-	browse) echo "--glyphs --color --plain --no-mouse --keys --help" ;;
+	browse) echo "--glyphs --color --plain --no-mouse --follow --no-state --keys --help" ;;
 	report) echo "--top --full-stacks --suspects --color --width --help" ;;
 	query) echo "--file --explain --strict --fields --formats --populations --complete --color --width --help" ;;
 	diff) echo "--explain --strict --color --width --help" ;;

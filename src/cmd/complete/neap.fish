@@ -41,6 +41,8 @@ complete -c neap -n '__neap_verb_is browse' -l glyphs -x -a 'braille block ascii
 complete -c neap -n '__neap_verb_is browse' -l color -x -a 'auto always never' -d 'use colour'
 complete -c neap -n '__neap_verb_is browse' -l plain -d 'no boxes and no bars'
 complete -c neap -n '__neap_verb_is browse' -l no-mouse -d 'leave the mouse to the terminal'
+complete -c neap -n '__neap_verb_is browse' -l follow -d 'show what is recorded while it is'
+complete -c neap -n '__neap_verb_is browse' -l no-state -d 'neither use nor keep the view of last time'
 complete -c neap -n '__neap_verb_is browse' -l keys -r -F -d 'list the keys, or press those of a file'
 
 complete -c neap -n '__neap_verb_is report' -s n -l top -x -d 'rows of each table'

@@ -1,0 +1,119 @@
+/* Following files that grow. */
+#include "config.h"
+
+#include "tui/follow.h"
+
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "query/plan.h"
+#include "src/base/mem.h"
+
+#define POLL_MS   1000
+/* A reload may take this part of the time: a large file is loaded less often. */
+#define LOAD_PART 5
+
+static struct follow_file look_at(const char *path)
+{
+	struct stat st;
+	if (stat(path, &st))
+		return (struct follow_file){.bytes = -1};
+	return (struct follow_file){.bytes = st.st_size,
+				    .time_s = st.st_mtim.tv_sec,
+				    .time_ns = st.st_mtim.tv_nsec,
+				    .inode = st.st_ino};
+}
+
+static bool is_same(const struct follow_file *a, const struct follow_file *b)
+{
+	return a->bytes == b->bytes && a->time_s == b->time_s && a->time_ns == b->time_ns &&
+	       a->inode == b->inode;
+}
+
+static int64_t now_ms(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* Has the newest of the profiles no end?  One that was cut off looks the same. */
+static bool is_recording(const struct browser *b)
+{
+	const struct query_session *s = b->model.session;
+	return s->named_count && s->files[s->named_count - 1]->p->end.kind == END_UNKNOWN;
+}
+
+void follow_begin(struct browser *b, bool is_asked)
+{
+	struct follow *f = &b->follow;
+	f->is_asked = is_asked;
+	f->is_on = is_asked || is_recording(b);
+	for (size_t i = 0; i < b->model.path_count && i < 2; i++)
+		f->files[i] = look_at(b->model.paths[i]);
+}
+
+int follow_wait_ms(const struct browser *b)
+{
+	return b->follow.is_on ? POLL_MS : -1;
+}
+
+const char *follow_word(const struct browser *b)
+{
+	if (!b->follow.is_on)
+		return NULL;
+	/* Without having seen it grow, a file without an end may just have been cut off. */
+	if (is_recording(b) && (b->follow.is_asked || b->follow.has_grown))
+		return "recording";
+	return b->follow.is_asked ? "following" : NULL;
+}
+
+/* What borrows from the old profiles; views load anew, and look at nothing old before that. */
+static void forget(struct browser *b)
+{
+	for (size_t i = 0; i < SCREEN_COUNT; i++)
+		b->loaded[i] = 0;
+	names_release(&b->name_lists);
+	b->name_lists.session = b->model.session;
+	mem_free(b->ticks);
+	b->ticks = NULL;
+	b->names.cwd = b->model.profile->run.cwd;
+}
+
+static void reload(struct browser *b)
+{
+	struct err e = {0};
+	size_t before = b->model.profile->snapshot_count;
+	int64_t begin = now_ms();
+	if (model_reload(&b->model, b->query_options, &e)) {
+		/* Perhaps it is being replaced: the next change is looked at again. */
+		browser_say(b, ROLE_WARNING, "the file has changed, but cannot be read: %.300s",
+			    e.text);
+	} else {
+		b->follow.has_grown = true;
+		forget(b);
+		browser_say(b, ROLE_DIM, "the file has grown: %zu snapshots, %zu before",
+			    b->model.profile->snapshot_count, before);
+		b->follow.is_on = b->follow.is_asked || is_recording(b);
+	}
+	b->follow.next_ms = begin + (now_ms() - begin) * LOAD_PART;
+}
+
+void follow_tick(struct browser *b)
+{
+	struct follow *f = &b->follow;
+	bool has_changed = false;
+	if (!f->is_on || b->prompt || b->help || b->awaits_letter || b->has_range_start ||
+	    now_ms() < f->next_ms)
+		return;
+	for (size_t i = 0; i < b->model.path_count && i < 2; i++) {
+		struct follow_file now = look_at(b->model.paths[i]);
+		if (now.bytes < 0 || is_same(&now, &f->files[i]))
+			continue;
+		f->files[i] = now;
+		has_changed = true;
+	}
+	if (has_changed)
+		reload(b);
+}
