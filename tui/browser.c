@@ -11,6 +11,7 @@
 #include "tui/bookmarks.h"
 #include "tui/follow.h"
 #include "tui/help.h"
+#include "tui/only_thread.h"
 #include "tui/prompt.h"
 
 /* ---- new and free ---------------------------------------------------------------------- */
@@ -183,6 +184,8 @@ bool browser_draw(struct browser *b, unsigned rows, unsigned cols)
 	if (!grid_resize(&b->grid, rows, cols) || !load(b))
 		return false;
 	const struct area all = grid_area(&b->grid);
+	b->strip_area = (struct area){.grid = NULL};
+	memset(b->tabs, 0, sizeof b->tabs);
 	unsigned head = draw_head(b, &all);
 	unsigned foot = rows >= 3 ? 1 : 0;
 	b->view_area = area_cut(&all, head, 0, rows > head + foot ? rows - head - foot : 0, cols);
@@ -347,7 +350,8 @@ static void back(struct browser *b)
 		b->is_strip_focused = false;
 	else if (b->find[0])
 		b->find[0] = '\0';
-	else if (!model_pop_chip(&b->model))
+	else if (!strip_drop_range(b, false) && !model_pop_chip(&b->model) &&
+		 !strip_drop_range(b, true))
 		browser_say(b, ROLE_DIM, "nothing to undo here; q goes back, U undoes");
 }
 
@@ -355,6 +359,14 @@ static void quit(struct browser *b)
 {
 	if (!model_go_screen(&b->model, true))
 		b->wants_quit = true;
+}
+
+static void next_detail(struct browser *b)
+{
+	static const char *const words[] = {
+		"names as they fit", "names without the arguments of templates", "names in full"};
+	b->names.detail = (b->names.detail + 1) % NAME_DETAIL_COUNT;
+	browser_say(b, ROLE_DIM, "%s", words[b->names.detail]);
 }
 
 static void open_query(struct browser *b)
@@ -368,6 +380,7 @@ static void open_query(struct browser *b)
 
 static bool act_query(struct browser *b, enum action action)
 {
+	struct graph_frame f;
 	switch (action) {
 	case ACTION_ZOOM:
 		zoom(b);
@@ -380,6 +393,9 @@ static bool act_query(struct browser *b, enum action action)
 		break;
 	case ACTION_ONLY_MODULE:
 		only_module(b);
+		break;
+	case ACTION_ONLY_THREAD:
+		only_thread(b, frame_now(b, &f) ? &f : NULL);
 		break;
 	case ACTION_POPULATION:
 		next_population(b);
@@ -464,6 +480,9 @@ static void act_anywhere(struct browser *b, enum action action)
 		if (b->failure.code)
 			model_forget(&b->model);
 		break;
+	case ACTION_NAMES:
+		next_detail(b);
+		break;
 	case ACTION_QUIT:
 		quit(b);
 		break;
@@ -494,10 +513,25 @@ static void act(struct browser *b, enum action action)
 
 /* ---- inputs ------------------------------------------------------------------------------------------ */
 
+static bool press_tab(struct browser *b, const struct mouse *m)
+{
+	for (size_t i = 0; i < SCREEN_COUNT && !m->row && m->kind != MOUSE_RELEASE; i++) {
+		if (m->col < b->tabs[i].from || m->col >= b->tabs[i].end)
+			continue;
+		if (m->kind == MOUSE_PRESS || m->kind == MOUSE_DOUBLE)
+			show_screen(b, (enum screen)i);
+		return true;
+	}
+	return false;
+}
+
 static void mouse(struct browser *b, const struct mouse *m)
 {
 	const struct area *a = &b->view_area;
 	const struct view *v = view_now(b);
+	bool is_time = model_state(&b->model)->screen == SCREEN_TIME;
+	if (press_tab(b, m) || (!is_time && strip_mouse(b, m)))
+		return;
 	if (m->row < a->row || m->row >= a->row + a->rows || m->col < a->col ||
 	    m->col >= a->col + a->cols || !v->mouse || b->failure.code)
 		return;

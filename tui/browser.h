@@ -46,9 +46,16 @@ struct browser {
 	bool is_strip_focused;
 	uint64_t strip_cursor_ns;
 	struct graph_tick
-		*ticks; /* [snapshots + 1]: live blocks of the run; made when first drawn */
-	bool has_range_start;
+		*ticks;         /* [snapshots + 1]: live blocks of the run; made when first drawn */
+	struct area strip_area; /* the curve of the strip, or of Time; no columns: not drawn */
+	bool has_range_start;   /* a range is being made, from there to the cursor */
 	uint64_t range_start_ns;
+	const char *range_population; /* what it will be a window of */
+	bool is_dragging;
+	uint64_t drag_start_ns;
+	struct tab {
+		unsigned from, end; /* columns in the first row; the same: not there */
+	} tabs[SCREEN_COUNT];
 
 	struct prompt *prompt; /* prompt.h; NULL: closed */
 	struct history {
@@ -124,6 +131,20 @@ void chrome_failure(struct browser *b, const struct area *a);
 
 void strip_draw(struct browser *b, const struct area *a);
 bool strip_act(struct browser *b, enum action action);
+/* strip_mouse - an event over the curve, rows and columns of the grid; false: it is elsewhere. */
+bool strip_mouse(struct browser *b, const struct mouse *m);
+void strip_look_at(struct browser *b, uint64_t ns);
+/* strip_range - the range that is being made, or the window of the query; false: there is none. */
+bool strip_range(const struct browser *b, uint64_t *from_out, uint64_t *to_out);
+/* strip_drop_range - take the window away if it came last, or come what may; false: it stays. */
+bool strip_drop_range(struct browser *b, bool is_last_resort);
+/* strip_draw_range - brackets at its ends in the row below a curve; false: there is none. */
+bool strip_draw_range(struct browser *b, const struct area *foot);
+/* strip_range_cuts - would one of them stand in a text there? */
+bool strip_range_cuts(const struct browser *b, const struct area *foot, unsigned col,
+		      unsigned cols);
+/* strip_reverse - show the range, or the instant, on a curve. */
+void strip_reverse(struct browser *b, const struct area *chart);
 /* strip_instant - the instant that the query looks at; false: it has none, or a window. */
 bool strip_instant(const struct browser *b, uint64_t *ns_out);
 

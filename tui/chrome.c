@@ -19,7 +19,7 @@ static const char *last_part(const char *path)
 }
 
 /* "1 Tree 2 Table ..." at the right; as words where there is room, else as numbers. */
-static unsigned draw_tabs(const struct browser *b, const struct area *a)
+static unsigned draw_tabs(struct browser *b, const struct area *a)
 {
 	enum screen now = model_state(&b->model)->screen;
 	unsigned width = 0, count = 0;
@@ -39,6 +39,7 @@ static unsigned draw_tabs(const struct browser *b, const struct area *a)
 		if (!view_of((enum screen)i))
 			continue;
 		struct look l = look(ROLE_TITLE);
+		b->tabs[i].from = col;
 		if (i == now)
 			l.flags = LOOK_REVERSE | LOOK_BOLD;
 		if (has_words || i == now)
@@ -46,6 +47,7 @@ static unsigned draw_tabs(const struct browser *b, const struct area *a)
 					  screen_name((enum screen)i));
 		else
 			col = area_printf(a, 0, col, l, " %zu", i + 1);
+		b->tabs[i].end = col;
 	}
 	return a->cols - width;
 }
@@ -55,7 +57,7 @@ static void put_totals(const struct browser *b, char *dst, size_t cap)
 	const struct summary *s = &b->summary;
 	char bytes[FMT_BYTES], base[FMT_BYTES], pct[FMT_BYTES], blocks[FMT_BYTES];
 	fmt_bytes(bytes, sizeof bytes, s->bytes);
-	show_count(blocks, sizeof blocks, s->blocks);
+	show_count_words(blocks, sizeof blocks, s->blocks);
 	if (s->base_bytes != s->bytes)
 		snprintf(dst, cap, "%s of %s (%s)  %s blocks", bytes,
 			 fmt_bytes(base, sizeof base, s->base_bytes),

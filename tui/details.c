@@ -63,6 +63,7 @@ void details_draw(struct browser *b, const struct area *a, const struct details 
 	if (d->blocks > 0)
 		area_printf(a, row++, 0, look(ROLE_TEXT), "mean %s",
 			    fmt_bytes(bytes, sizeof bytes, d->total_bytes / d->blocks));
-	area_printf(a, row++, 0, look(ROLE_TEXT), "%s of its own",
-		    fmt_bytes(bytes, sizeof bytes, d->self_bytes));
+	if (!d->has_no_self)
+		area_printf(a, row++, 0, look(ROLE_TEXT), "%s of its own",
+			    fmt_bytes(bytes, sizeof bytes, d->self_bytes));
 }

@@ -8,6 +8,7 @@ struct details {
 	bool has_frame;
 	struct graph_frame frame;
 	int64_t total_bytes, self_bytes, blocks, base_bytes;
+	bool has_no_self; /* what is a function's own makes no sense here */
 };
 void details_draw(struct browser *b, const struct area *a, const struct details *d);
 

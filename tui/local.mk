@@ -38,6 +38,8 @@ tui_libtui_la_SOURCES = \
 	tui/model_priv.h \
 	tui/names.c \
 	tui/names.h \
+	tui/only_thread.c \
+	tui/only_thread.h \
 	tui/prompt.c \
 	tui/prompt.h \
 	tui/saved.c \

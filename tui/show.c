@@ -36,7 +36,19 @@ const char *show_count(char *dst, size_t cap, int64_t count)
 		snprintf(dst, cap, "%" PRId64, count);
 		return dst;
 	}
-	return scaled(dst, cap, count, 1000, " kmgtpe");
+	return scaled(dst, cap, count, 1000, " kMGTPE");
+}
+
+const char *show_count_words(char *dst, size_t cap, int64_t count)
+{
+	show_count(dst, cap, count);
+	size_t bytes = strlen(dst);
+	if (bytes && strchr("kMGTPE", dst[bytes - 1]) && bytes + 1 < cap) {
+		dst[bytes + 1] = '\0';
+		dst[bytes] = dst[bytes - 1];
+		dst[bytes - 1] = ' ';
+	}
+	return dst;
 }
 
 const char *show_share(char *dst, size_t cap, double part, double whole)

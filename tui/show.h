@@ -13,8 +13,10 @@
 
 /* show_bytes - "0", "512", "42.1K", "1.3M": powers of 1024. */
 const char *show_bytes(char *dst, size_t cap, int64_t bytes);
-/* show_count - "310", "12.1k", "1.3m": powers of 1000. */
+/* show_count - "310", "12.1k", "1.3M": powers of 1000. */
 const char *show_count(char *dst, size_t cap, int64_t count);
+/* show_count_words - the same in a sentence: "12.1 k", "1.3 M". */
+const char *show_count_words(char *dst, size_t cap, int64_t count);
 /* show_share - "47.5%", or "" if there is no whole. */
 const char *show_share(char *dst, size_t cap, double part, double whole);
 /* show_cell - a cell of a result by its type; text is borrowed from the cell. */

@@ -13,6 +13,7 @@
 
 #include "src/base/mem.h"
 #include "tui/list.h"
+#include "tui/only_thread.h"
 #include "tui/show.h"
 #include "tui/table.h"
 
@@ -313,12 +314,20 @@ static void draw(void *self, struct browser *b, const struct area *a)
 
 /* ---- keys ------------------------------------------------------------------------------------- */
 
+static void sort_by(struct browser *b, const struct query_result *r, size_t column,
+		    bool is_ascending)
+{
+	struct query_error error = {.code = NEAP_OK};
+	char text[96];
+	snprintf(text, sizeof text, "sort %s %s", r->columns[column].word,
+		 is_ascending ? "asc" : "desc");
+	browser_tell(b, model_set_stage(&b->model, STAGE_SORT, text, &error), &error);
+}
+
 /* Move the order by one column, or turn it round. */
 static void sort(struct table *t, struct browser *b, enum action action)
 {
 	const struct query_result *r = result_of(t);
-	struct query_error error = {.code = NEAP_OK};
-	char text[96];
 	size_t count = r->column_count, at = t->sorted;
 	bool is_ascending = action == ACTION_SORT_REVERSE && !t->is_ascending;
 	if (at == SIZE_MAX)
@@ -331,9 +340,28 @@ static void sort(struct table *t, struct browser *b, enum action action)
 		else if (action == ACTION_SORT_RIGHT)
 			at = (at + 1) % count;
 	} while (action != ACTION_SORT_REVERSE && !is_shown(r, at));
-	snprintf(text, sizeof text, "sort %s %s", r->columns[at].word,
-		 is_ascending ? "asc" : "desc");
-	browser_tell(b, model_set_stage(&b->model, STAGE_SORT, text, &error), &error);
+	sort_by(b, r, at, is_ascending);
+}
+
+/* A press on a column's name: by that column; once more: the other way round. */
+static bool press_heading(struct table *t, struct browser *b, unsigned col)
+{
+	const struct query_result *r = result_of(t);
+	const struct layout l = lay_out(r, &b->view_area);
+	size_t column = SIZE_MAX;
+	if (!t->q || !r->column_count)
+		return false;
+	if (col / NUMBER_COLS < l.number_count)
+		column = l.numbers[col / NUMBER_COLS];
+	for (size_t i = 0; i < r->column_count && col >= l.keys && column == SIZE_MAX; i++) {
+		if (r->columns[i].is_key && is_shown(r, i))
+			column = i;
+	}
+	if (column == SIZE_MAX)
+		return false;
+	bool is_name = r->columns[column].is_key;
+	sort_by(b, r, column, column == t->sorted ? !t->is_ascending : is_name);
+	return true;
 }
 
 /* Rows for the next kind of thing. */
@@ -350,10 +378,39 @@ static void next_keys(struct browser *b)
 		     &error);
 }
 
+/* The thread of the row, or the one that has most of it; false: the row is a function. */
+static bool narrow_to_thread(const struct table *t, struct browser *b)
+{
+	static const char *const words[] = {"file", "module", "api"};
+	struct buf condition = {0};
+	const char *key = table_key(t, "thread");
+	if (key) {
+		only_thread_named(b, key);
+		return true;
+	}
+	for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+		key = table_key(t, words[i]);
+		if (!key || table_key(t, "func"))
+			continue;
+		buf_printf(&condition, "%s=", words[i]);
+		query_quote(&condition, key);
+		if (!condition.has_failed)
+			only_thread_where(b, condition.data);
+		buf_release(&condition);
+		return true;
+	}
+	if (table_key(t, "func"))
+		return false;
+	browser_say(b, ROLE_DIM, "t is for rows of functions, files, modules and threads");
+	return true;
+}
+
 static bool act(void *self, struct browser *b, enum action action)
 {
 	struct table *t = self;
 	switch (action) {
+	case ACTION_ONLY_THREAD:
+		return narrow_to_thread(t, b);
 	case ACTION_SORT_LEFT:
 	case ACTION_SORT_RIGHT:
 	case ACTION_SORT_REVERSE:
@@ -372,10 +429,11 @@ static bool mouse(void *self, struct browser *b, const struct mouse *m)
 {
 	struct table *t = self;
 	struct mouse in_list = *m;
-	if (b->view_area.rows > 3) {
-		if (!in_list.row)
-			return false;
-		in_list.row--;
+	if (b->view_area.rows > 3 && t->list.count) {
+		bool is_press = m->kind == MOUSE_PRESS || m->kind == MOUSE_DOUBLE;
+		if (!in_list.row && is_press)
+			return press_heading(t, b, m->col);
+		in_list.row -= in_list.row > 0;
 	}
 	return list_mouse(&t->list, &in_list);
 }

@@ -37,7 +37,8 @@ struct time_view {
 	struct query_series series;
 	struct list list; /* of classes, as in the legend */
 	bool shows_blocks;
-	bool is_grouped; /* by values of keys, not by frames */
+	bool is_grouped;                          /* by values of keys, not by frames */
+	struct graph_sum means[CLASSES_MOST + 1]; /* of the range, by class */
 
 	/* What was drawn last, for the mouse. */
 	struct area chart_area;
@@ -46,14 +47,16 @@ struct time_view {
 	size_t *ticks;    /* [cols]: the tick shown in a column */
 };
 
-/* After the last tick: the exact peak. */
-#define TICK_PEAK SIZE_MAX
+/* After the last tick: the exact peak, and the mean of the range. */
+#define TICK_PEAK  SIZE_MAX
+#define TICK_RANGE (SIZE_MAX - 1)
 
 static int64_t measure(const struct time_view *t, size_t tick, size_t class)
 {
 	const struct graph_sum *v =
-		tick == TICK_PEAK ? &t->series.peak[class]
-				  : &t->series.values[tick * t->series.class_count + class];
+		tick == TICK_PEAK    ? &t->series.peak[class]
+		: tick == TICK_RANGE ? &t->means[class]
+				     : &t->series.values[tick * t->series.class_count + class];
 	return t->shows_blocks ? v->blocks : v->bytes;
 }
 
@@ -233,10 +236,43 @@ static uint64_t cursor_ns(const struct browser *b)
 
 static size_t cursor_tick(const struct time_view *t, const struct browser *b)
 {
+	uint64_t from, to;
+	if (strip_range(b, &from, &to) && from < to)
+		return TICK_RANGE;
 	if (query_population(model_state(&b->model)->head) == POP_PEAK)
 		return TICK_PEAK;
 	size_t tick = graph_snap_at(b->model.graph, cursor_ns(b));
 	return tick < t->series.tick_count ? tick : t->series.tick_count - 1;
+}
+
+/* What a class held on average in a range: each tick counts for as long as it was the last one. */
+static int64_t mean_of(const struct time_view *t, const struct browser *b, size_t class,
+		       uint64_t from, uint64_t to, bool is_of_blocks)
+{
+	double sum = 0;
+	for (size_t i = 0; i < t->series.tick_count; i++) {
+		uint64_t start = graph_snap_time(b->model.graph, (snap_id)i), end = to;
+		if (i + 1 < t->series.tick_count)
+			end = graph_snap_time(b->model.graph, (snap_id)(i + 1));
+		const struct graph_sum *v = &t->series.values[i * t->series.class_count + class];
+		start = start < from ? from : start;
+		end = end > to ? to : end;
+		if (start < end)
+			sum += (double)(is_of_blocks ? v->blocks : v->bytes) *
+			       (double)(end - start);
+	}
+	return (int64_t)(sum / (double)(to - from) + 0.5);
+}
+
+static void make_means(struct time_view *t, const struct browser *b)
+{
+	uint64_t from, to;
+	if (cursor_tick(t, b) != TICK_RANGE || !strip_range(b, &from, &to))
+		return;
+	for (size_t i = 0; i < t->series.class_count; i++) {
+		t->means[i].bytes = mean_of(t, b, i, from, to, false);
+		t->means[i].blocks = mean_of(t, b, i, from, to, true);
+	}
 }
 
 static void draw_axis(const struct time_view *t, const struct area *a, const struct area *chart)
@@ -265,9 +301,9 @@ static void draw_peak(struct browser *b, const struct area *foot)
 		   fmt_bytes(bytes, sizeof bytes, peak.bytes),
 		   fmt_duration(when, sizeof when, peak.time_ns));
 	unsigned width = text.has_failed ? 0 : text_cols(text.data);
-	if (width && col + width + 12 < foot->cols)
+	if (width && col + width + 12 < foot->cols && !strip_range_cuts(b, foot, col, width))
 		area_printf(foot, 0, col, look(ROLE_PEAK), "%s%s", sign, text.data);
-	else if (width && col >= width)
+	else if (width && col >= width && !strip_range_cuts(b, foot, col - width, width))
 		area_printf(foot, 0, col - width, look(ROLE_PEAK), "%s%s", text.data, sign);
 	else
 		area_put(foot, 0, col, look(ROLE_PEAK), sign);
@@ -287,28 +323,15 @@ static void draw_foot(struct browser *b, const struct area *foot)
 		area_elide(foot, 0, col, 12, look(ROLE_MARK), p->marks[i].name);
 	}
 	draw_peak(b, foot);
-}
-
-static void draw_cursor(struct time_view *t, struct browser *b)
-{
-	const struct area *a = &t->chart_area;
-	unsigned col = column_of(b, a->cols, cursor_ns(b));
-	if (b->has_range_start) {
-		unsigned from = column_of(b, a->cols, b->range_start_ns);
-		unsigned low = from < col ? from : col, high = from < col ? col : from;
-		for (unsigned row = 0; row < a->rows; row++)
-			area_flag(a, row, low, high - low + 1, LOOK_REVERSE);
-		return;
-	}
-	for (unsigned row = 0; row < a->rows; row++)
-		area_flag(a, row, col, 1, LOOK_REVERSE);
+	strip_draw_range(b, foot);
 }
 
 static void draw_chart(struct time_view *t, struct browser *b, const struct area *a)
 {
 	if (a->cols <= AXIS_COLS + 4 || a->rows < 3)
 		return;
-	t->chart_area = area_cut(a, 0, AXIS_COLS, a->rows - 1, a->cols - AXIS_COLS - 1);
+	b->strip_area = t->chart_area =
+		area_cut(a, 0, AXIS_COLS, a->rows - 1, a->cols - AXIS_COLS - 1);
 	const struct area foot = area_cut(a, a->rows - 1, AXIS_COLS, 1, a->cols - AXIS_COLS - 1);
 	unsigned cols = t->chart_area.cols;
 	int64_t *line = mem_array(cols + 1u, sizeof *line);
@@ -327,7 +350,7 @@ static void draw_chart(struct time_view *t, struct browser *b, const struct area
 		time_chart_draw(&t->chart_area, &t->chart);
 		t->chart.line = NULL;
 		draw_axis(t, a, &t->chart_area);
-		draw_cursor(t, b);
+		strip_reverse(b, &t->chart_area);
 		draw_foot(b, &foot);
 	}
 	mem_free(line);
@@ -408,21 +431,40 @@ static bool has_others(const struct time_view *t)
 	return has_some;
 }
 
+/* "live at 8.75 s", "mean of 8.00 s..12.00 s". */
+static void put_when(const struct browser *b, size_t tick, struct buf *out)
+{
+	char when[FMT_BYTES];
+	uint64_t from = 0, to = 0;
+	if (tick == TICK_RANGE) {
+		strip_range(b, &from, &to);
+		buf_printf(out, "mean of %s", fmt_duration(when, sizeof when, from));
+		buf_printf(out, "..%s", fmt_duration(when, sizeof when, to));
+		return;
+	}
+	bool is_peak = tick == TICK_PEAK;
+	fmt_duration(when, sizeof when,
+		     is_peak ? graph_peak(b->model.graph).time_ns
+			     : graph_snap_time(b->model.graph, (snap_id)tick));
+	buf_printf(out, "%s at %s", is_peak ? "peak" : "live", when);
+}
+
 static void draw_legend(struct time_view *t, struct browser *b, const struct area *a)
 {
-	char when[FMT_BYTES], text[FMT_BYTES];
+	char text[FMT_BYTES];
+	struct buf when = {0};
 	size_t tick = cursor_tick(t, b);
-	fmt_duration(when, sizeof when,
-		     tick == TICK_PEAK ? graph_peak(b->model.graph).time_ns
-				       : graph_snap_time(b->model.graph, (snap_id)tick));
+	make_means(t, b);
+	put_when(b, tick, &when);
 	if (t->shows_blocks)
 		fmt_count(text, sizeof text, sum_at(t, tick));
 	else
 		fmt_bytes(text, sizeof text, sum_at(t, tick));
-	area_printf(a, 0, 0, look(ROLE_HEADING), "%s at %s: %s%s  %s",
-		    tick == TICK_PEAK ? "peak" : "live", when, text,
-		    t->shows_blocks ? " blocks" : "",
-		    t->depth ? "by caller" : "by what allocated it");
+	if (!when.has_failed)
+		area_printf(a, 0, 0, look(ROLE_HEADING), "%s: %s%s  %s", when.data, text,
+			    t->shows_blocks ? " blocks" : "",
+			    t->depth ? "by caller" : "by what allocated it");
+	buf_release(&when);
 	const struct area rows = area_cut(a, 1, 0, a->rows - 1, a->cols);
 	t->list.count = t->series.class_count - !has_others(t);
 	list_fit(&t->list, rows.rows);
@@ -545,53 +587,13 @@ static void enter(struct time_view *t, struct browser *b)
 		enter_frame(t, b, &f);
 }
 
-static void look_at(struct browser *b, uint64_t ns)
-{
-	struct query_error error = {.code = NEAP_OK};
-	struct buf head = {0};
-	b->strip_cursor_ns = ns;
-	buf_puts(&head, "live at ");
-	query_time(&head, ns);
-	if (!head.has_failed)
-		browser_tell(b, model_move_head(&b->model, head.data, &error), &error);
-	buf_release(&head);
-}
-
-/* To the tick shown in the next column. */
-static void move(struct time_view *t, struct browser *b, bool is_back, unsigned steps)
-{
-	unsigned cols = t->chart_area.cols;
-	if (!cols || !t->ticks)
-		return;
-	unsigned col = column_of(b, cols, cursor_ns(b));
-	if (is_back)
-		col = col > steps ? col - steps : 0;
-	else
-		col = cols - 1 - col > steps ? col + steps : cols - 1;
-	look_at(b, (uint64_t)((double)end_ns(b) * (col + 0.5) / cols) / 1000 * 1000);
-}
-
 static bool act(void *self, struct browser *b, enum action action)
 {
 	struct time_view *t = self;
 	switch (action) {
-	case ACTION_LEFT:
-	case ACTION_RIGHT:
-		move(t, b, action == ACTION_LEFT, 1);
-		return true;
-	case ACTION_PAGE_UP:
-	case ACTION_PAGE_DOWN:
-		move(t, b, action == ACTION_PAGE_UP, 10);
-		return true;
 	case ACTION_UP:
 	case ACTION_DOWN:
 		return list_act(&t->list, action);
-	case ACTION_FIRST:
-		look_at(b, 0);
-		return true;
-	case ACTION_LAST:
-		look_at(b, end_ns(b));
-		return true;
 	case ACTION_ENTER:
 		enter(t, b);
 		return true;
@@ -610,19 +612,18 @@ static bool mouse(void *self, struct browser *b, const struct mouse *m)
 	const struct area *a = &t->chart_area;
 	if (m->kind == MOUSE_WHEEL_UP || m->kind == MOUSE_WHEEL_DOWN)
 		return list_mouse(&t->list, m);
-	if (row < a->row || row >= a->row + a->rows || col < a->col || col >= a->col + a->cols ||
-	    !t->columns)
-		return false;
-	size_t class = time_chart_class(&t->chart, a, row - a->row, col - a->col);
-	if (m->kind == MOUSE_PRESS || m->kind == MOUSE_DOUBLE) {
+	bool is_inside =
+		row >= a->row && row < a->row + a->rows && col >= a->col && col < a->col + a->cols;
+	if (is_inside && t->columns && (m->kind == MOUSE_PRESS || m->kind == MOUSE_DOUBLE)) {
+		size_t class = time_chart_class(&t->chart, a, row - a->row, col - a->col);
 		if (class < t->series.class_count)
 			t->list.selected = class;
-		look_at(b, (uint64_t)((double)end_ns(b) * (col - a->col + 0.5) / a->cols) / 1000 *
-				   1000);
 	}
-	if (m->kind == MOUSE_DOUBLE)
+	const struct mouse in_grid = {.kind = m->kind, .row = row, .col = col};
+	bool is_mine = strip_mouse(b, &in_grid);
+	if (is_mine && m->kind == MOUSE_DOUBLE)
 		enter(t, b);
-	return true;
+	return is_mine;
 }
 
 static void place(const void *self, struct buf *out)

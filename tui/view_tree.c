@@ -10,6 +10,7 @@
 #include "tui/browser.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -303,18 +304,57 @@ static struct columns lay_out(const struct area *a)
 	return c;
 }
 
-static void draw_heading(const struct tree *t, const struct area *a, const struct columns *c)
+/* The column that decides the order, as the query says it. */
+static bool is_sorted_by(const struct browser *b, const char *word, bool *is_ascending)
+{
+	const char *sort = state_chip(model_state(&b->model), STAGE_SORT);
+	size_t bytes = strlen(word);
+	*is_ascending = false;
+	if (!sort || strncmp(sort + strlen("sort "), word, bytes) != 0)
+		return false;
+	const char *order = sort + strlen("sort ") + bytes;
+	*is_ascending = !strncmp(order, " asc", 4);
+	return !*order || *order == ' ' || *order == ',';
+}
+
+static void put_heading(const struct browser *b, const struct area *a, unsigned end, unsigned cols,
+			const char *text, const char *word)
+{
+	char heading[32];
+	bool is_ascending, is_sorted = is_sorted_by(b, word, &is_ascending);
+	struct look l = look(ROLE_HEADING);
+	if (!end)
+		return;
+	if (is_sorted)
+		l.flags = LOOK_BOLD;
+	snprintf(heading, sizeof heading, "%s%s", text, !is_sorted ? "" : is_ascending ? "^" : "v");
+	area_right(a, 0, end, cols, l, heading);
+}
+
+static void draw_heading(const struct tree *t, const struct browser *b, const struct area *a,
+			 const struct columns *c)
 {
 	struct look l = look(ROLE_HEADING);
-	area_right(a, 0, c->total, 7, l, "TOTAL");
-	if (c->share)
-		area_right(a, 0, c->share, 7, l, "SHARE");
-	if (c->self)
-		area_right(a, 0, c->self, 8, l, "SELF");
-	if (c->count)
-		area_right(a, 0, c->count, 8, l, "BLOCKS");
+	put_heading(b, a, c->total, 7, "TOTAL", "total");
+	put_heading(b, a, c->share, 7, "SHARE", "share");
+	put_heading(b, a, c->self, 8, t->is_inverted ? "MEAN" : "SELF",
+		    t->is_inverted ? "avg" : "self");
+	put_heading(b, a, c->count, 8, "BLOCKS", "count");
 	area_put(a, 0, c->name, l,
 		 t->is_inverted ? "allocated by, then its callers" : "calls from the start down");
+}
+
+/*
+ * Of the row's own; from the leaf up, where a row is a function's bytes for one caller or another
+ * and nothing is its own, the mean size of its blocks.
+ */
+static int64_t own_of(const struct tree *t, uint32_t row)
+{
+	const struct query_result *r = result_of(t);
+	if (!t->is_inverted)
+		return result_value(r, row, t->self);
+	int64_t blocks = result_value(r, row, t->count);
+	return blocks ? result_value(r, row, t->total) / blocks : 0;
 }
 
 static void draw_values(const struct tree *t, const struct area *a, unsigned row,
@@ -322,7 +362,7 @@ static void draw_values(const struct tree *t, const struct area *a, unsigned row
 {
 	const struct query_result *r = result_of(t);
 	char text[FMT_BYTES];
-	int64_t total = result_value(r, at, t->total), self = result_value(r, at, t->self);
+	int64_t total = result_value(r, at, t->total), self = own_of(t, at);
 	bool is_dim = is_other(t, at);
 	struct look strong = look(is_dim ? ROLE_DIM : ROLE_STRONG);
 	if (r->is_signed && total)
@@ -422,6 +462,7 @@ static void draw_details(struct tree *t, struct browser *b, const struct area *a
 	const struct query_result *r = result_of(t);
 	struct details d = {.total_bytes = result_value(r, row, t->total),
 			    .self_bytes = result_value(r, row, t->self),
+			    .has_no_self = t->is_inverted,
 			    .blocks = result_value(r, row, t->count),
 			    .base_bytes = t->base_bytes};
 	d.has_frame = frame_of(t, b, row, &d.frame);
@@ -442,7 +483,7 @@ static void draw(void *self, struct browser *b, const struct area *a)
 	}
 	struct columns c = lay_out(&rows);
 	if (rows.rows > 3) {
-		draw_heading(t, &rows, &c);
+		draw_heading(t, b, &rows, &c);
 		rows = area_cut(&rows, 1, 0, rows.rows, rows.cols);
 	}
 	list_fit(&t->list, rows.rows);
@@ -540,11 +581,65 @@ static bool act_fold(struct tree *t, struct browser *b, enum action action)
 	return true;
 }
 
+static void sort_by(struct browser *b, const char *word, bool is_ascending)
+{
+	struct query_error error = {.code = NEAP_OK};
+	char text[64];
+	snprintf(text, sizeof text, "sort %s %s", word, is_ascending ? "asc" : "desc");
+	browser_tell(b, model_set_stage(&b->model, STAGE_SORT, text, &error), &error);
+}
+
+/* A press on a column's name: by that column; once more: the other way round. */
+static bool press_heading(const struct tree *t, struct browser *b, unsigned col)
+{
+	struct area rows = b->view_area;
+	if (rows.cols >= DETAILS_SCREEN)
+		rows.cols -= DETAILS_COLS;
+	const struct columns c = lay_out(&rows);
+	unsigned self = c.self ? c.self : c.share;
+	const char *word = col < c.total              ? "total"
+			   : col < c.share            ? "share"
+			   : c.self && col < self     ? (t->is_inverted ? "avg" : "self")
+			   : c.count && col < c.count ? "count"
+			   : col >= c.name            ? "func"
+						      : NULL;
+	bool is_ascending;
+	if (!word || col >= rows.cols)
+		return false;
+	bool is_sorted = is_sorted_by(b, word, &is_ascending);
+	sort_by(b, word, is_sorted ? !is_ascending : !strcmp(word, "func"));
+	return true;
+}
+
+/* The order moves by one column, or turns round. */
+static void sort(const struct tree *t, struct browser *b, enum action action)
+{
+	const char *const words[] = {"total", t->is_inverted ? "avg" : "self", "count", "func"};
+	const size_t count = sizeof words / sizeof words[0];
+	bool is_ascending = false;
+	size_t at = 0;
+	while (at < count && !is_sorted_by(b, words[at], &is_ascending))
+		at++;
+	if (at == count)
+		at = 0;
+	if (action == ACTION_SORT_REVERSE) {
+		sort_by(b, words[at], !is_ascending);
+		return;
+	}
+	at = (at + (action == ACTION_SORT_LEFT ? count - 1 : 1)) % count;
+	sort_by(b, words[at], !strcmp(words[at], "func"));
+}
+
 static bool act(void *self, struct browser *b, enum action action)
 {
 	struct tree *t = self;
 	if (action == ACTION_INVERT)
 		return invert(b);
+	if (action == ACTION_SORT_LEFT || action == ACTION_SORT_RIGHT ||
+	    action == ACTION_SORT_REVERSE) {
+		sort(t, b, action);
+		return true;
+	}
 	if (list_act(&t->list, action))
 		return true;
 	return t->list.count && act_fold(t, b, action);
@@ -555,9 +650,10 @@ static bool mouse(void *self, struct browser *b, const struct mouse *m)
 	struct tree *t = self;
 	struct mouse in_list = *m;
 	if (b->view_area.rows > 3) {
-		if (!in_list.row)
-			return false;
-		in_list.row--;
+		bool is_press = m->kind == MOUSE_PRESS || m->kind == MOUSE_DOUBLE;
+		if (!in_list.row && is_press)
+			return press_heading(t, b, m->col);
+		in_list.row -= in_list.row > 0;
 	}
 	if (!list_mouse(&t->list, &in_list))
 		return false;

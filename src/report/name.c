@@ -312,6 +312,10 @@ static void shorten(struct shortener *nm, size_t width_cols)
 	else
 		drop_clone_mark(text_of(&nm->work), &nm->next);
 	take_next(nm);
+	if (nm->detail == NAME_SHORT) {
+		give_up(nm, 0, true, 0, "");
+		give_up(nm, 0, false, 0, "");
+	}
 	for (int depth = 3; depth > 0; depth--)
 		give_up(nm, width_cols, false, depth, mark);
 	give_up(nm, width_cols, true, 0, mark);
@@ -360,7 +364,8 @@ static void load(struct shortener *nm, const char *s)
 const char *name_function(struct shortener *nm, const char *demangled, size_t width_cols)
 {
 	load(nm, demangled);
-	shorten(nm, width_cols);
+	if (nm->detail != NAME_FULL)
+		shorten(nm, width_cols);
 	return finish(nm, &nm->name, width_cols);
 }
 

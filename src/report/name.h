@@ -11,9 +11,18 @@
 #include "src/base/buf.h"
 #include "src/graph/graph.h"
 
+/* How much of a function's name is shown where there is room for it. */
+enum name_detail {
+	NAME_FITTING, /* as much as fits, without parameters and return type */
+	NAME_SHORT,   /* no template arguments either */
+	NAME_FULL,    /* all of it */
+	NAME_DETAIL_COUNT,
+};
+
 /* Scratch memory for names.  Zero-initialised plus is_utf8 and cwd is ready. */
 struct shortener {
 	bool is_utf8;
+	enum name_detail detail;
 	const char *cwd; /* files below it are shown relative to it; may be NULL */
 	struct buf work, next, name, place;
 	bool has_failed; /* memory ran out: what was returned since is cut */
@@ -26,6 +35,8 @@ void shortener_release(struct shortener *nm);
  * Parameters and return type go always, and so do std::allocator and its like where they
  * are default arguments.  While the name is too wide: arguments of inner, then of outer
  * templates become "<...>", then vanish; then outer namespaces go; then the middle is cut.
+ * That is NAME_FITTING; NAME_SHORT drops the arguments of templates always, NAME_FULL only
+ * cuts the middle.
  * The result is valid until the next call with the same names.
  */
 const char *name_function(struct shortener *nm, const char *demangled, size_t width_cols);
