@@ -530,7 +530,10 @@ static void mouse(struct browser *b, const struct mouse *m)
 	const struct area *a = &b->view_area;
 	const struct view *v = view_now(b);
 	bool is_time = model_state(&b->model)->screen == SCREEN_TIME;
-	if (press_tab(b, m) || (!is_time && strip_mouse(b, m)))
+	bool goes_on = b->is_dragging && (m->kind == MOUSE_DRAG || m->kind == MOUSE_RELEASE);
+	if (!goes_on && press_tab(b, m))
+		return;
+	if ((goes_on || !is_time) && strip_mouse(b, m))
 		return;
 	if (m->row < a->row || m->row >= a->row + a->rows || m->col < a->col ||
 	    m->col >= a->col + a->cols || !v->mouse || b->failure.code)

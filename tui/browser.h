@@ -50,7 +50,7 @@ struct browser {
 	struct area strip_area; /* the curve of the strip, or of Time; no columns: not drawn */
 	bool has_range_start;   /* a range is being made, from there to the cursor */
 	uint64_t range_start_ns;
-	const char *range_population; /* what it will be a window of */
+	const char *range_population; /* what a range will be a window of, while the cursor moves */
 	bool is_dragging;
 	uint64_t drag_start_ns;
 	struct tab {

@@ -176,10 +176,29 @@ bool strip_instant(const struct browser *b, uint64_t *ns_out)
 	}
 }
 
+/* What was born in a window, in the words of the population that was looked at before moving. */
+static const char *population_in(const struct browser *b)
+{
+	const char *head = model_state(&b->model)->head;
+	if (model_state(&b->model)->is_moving && b->range_population)
+		return b->range_population;
+	enum graph_pop pop = query_population(!strncmp(head, "diff ", 5) ? head + 5 : head);
+	switch (pop) {
+	case POP_ALLOCATED:
+	case POP_FREED:
+	case POP_TEMPORARY:
+	case POP_GROWTH:
+		return graph_pop_name(pop);
+	default:
+		return "survivors";
+	}
+}
+
 void strip_look_at(struct browser *b, uint64_t ns)
 {
 	struct query_error error = {.code = NEAP_OK};
 	struct buf head = {0};
+	b->range_population = population_in(b);
 	b->strip_cursor_ns = ns;
 	buf_printf(&head, "%slive at ", b->model.path_count > 1 ? "diff " : "");
 	query_time(&head, ns);
@@ -373,25 +392,8 @@ static void to_peak(struct browser *b)
 	set_head(b, "peak", "");
 }
 
-/* What was born in a window, in the words of the population that is looked at. */
-static const char *population_in(const struct browser *b)
-{
-	const char *head = model_state(&b->model)->head;
-	enum graph_pop pop = query_population(!strncmp(head, "diff ", 5) ? head + 5 : head);
-	switch (pop) {
-	case POP_ALLOCATED:
-	case POP_FREED:
-	case POP_TEMPORARY:
-	case POP_GROWTH:
-		return graph_pop_name(pop);
-	default:
-		return "survivors";
-	}
-}
-
 static void begin_range(struct browser *b)
 {
-	b->range_population = population_in(b);
 	b->range_start_ns = instant_now(b);
 	b->has_range_start = true;
 	browser_say(b, ROLE_DIM, "a range begins here; v or Enter ends it, Esc gives it up");
@@ -402,6 +404,7 @@ static void end_range(struct browser *b)
 	struct buf text = {0};
 	uint64_t from, to;
 	strip_range(b, &from, &to);
+	const char *population = population_in(b);
 	b->has_range_start = false;
 	if (from == to) {
 		browser_say(b, ROLE_DIM, "no range: it would end where it began");
@@ -413,7 +416,7 @@ static void end_range(struct browser *b)
 	buf_puts(&text, "..");
 	query_time(&text, to);
 	if (!text.has_failed)
-		set_head(b, b->range_population, text.data);
+		set_head(b, population, text.data);
 	buf_release(&text);
 }
 
@@ -498,7 +501,6 @@ static bool is_inside(const struct area *a, const struct mouse *m)
 static void drag_to(struct browser *b, uint64_t ns)
 {
 	if (!b->has_range_start && ns != b->drag_start_ns) {
-		b->range_population = population_in(b);
 		b->range_start_ns = b->drag_start_ns;
 		b->has_range_start = true;
 	}
@@ -508,7 +510,8 @@ static void drag_to(struct browser *b, uint64_t ns)
 bool strip_mouse(struct browser *b, const struct mouse *m)
 {
 	const struct area *a = &b->strip_area;
-	if (!a->cols || !a->rows || (!b->is_dragging && !is_inside(a, m)))
+	bool goes_on = b->is_dragging && (m->kind == MOUSE_DRAG || m->kind == MOUSE_RELEASE);
+	if (!a->cols || !a->rows || (!goes_on && !is_inside(a, m)))
 		return false;
 	unsigned col = m->col > a->col ? m->col - a->col : 0;
 	uint64_t ns = instant_of(b, col < a->cols ? col : a->cols - 1, a->cols);
@@ -520,13 +523,13 @@ bool strip_mouse(struct browser *b, const struct mouse *m)
 		strip_look_at(b, ns);
 		return true;
 	case MOUSE_DRAG:
-		if (b->is_dragging)
+		if (goes_on)
 			drag_to(b, ns);
 		return true;
 	case MOUSE_RELEASE:
-		if (b->is_dragging && ns != b->drag_start_ns)
+		if (goes_on && ns != b->drag_start_ns)
 			drag_to(b, ns);
-		if (b->is_dragging && b->has_range_start)
+		if (goes_on && b->has_range_start)
 			end_range(b);
 		b->is_dragging = false;
 		return true;

@@ -90,6 +90,14 @@ shot run-no-names nonames.neap 40 80 '9'
 shot run-diff json.neap 40 80 '9' json.neap
 shot callers json.neap 24 80 'i'
 shot time-callers json.neap 30 100 '3 Enter' --glyphs=block
+shot time-range json.neap 24 100 '3 Home PgDn v PgDn PgDn v' --glyphs=block
+shot time-range-ascii json.neap 24 80 '3 Home PgDn v PgDn PgDn' --glyphs=ascii
+shot time-range-mono json.neap 24 80 '3 Home PgDn v PgDn PgDn v' --glyphs=block --color=never
+shot strip-range json.neap 24 80 'Tab PgUp v PgUp PgUp v' --glyphs=braille
+shot tree-sorted json.neap 24 80 '> r' --glyphs=braille
+shot names-short json.neap 24 100 '2 S' --glyphs=braille
+shot names-full json.neap 24 100 '2 S S' --glyphs=braille
+shot thread json.neap 24 80 'L G t' --glyphs=braille
 shot time-modules json.neap 24 100 $': C-u\ntext live | by module\nEnter 3' --glyphs=block
 shot help json.neap 40 100 '?'
 shot prompt json.neap 24 80 $': C-u\ntext live modu' --glyphs=braille
