@@ -67,6 +67,15 @@ static void put_totals(const struct browser *b, char *dst, size_t cap)
 			 bytes, blocks);
 }
 
+/* Behind the name of the file; where there is no room, a plus. */
+static unsigned put_following(const struct browser *b, const struct area *left, unsigned col)
+{
+	const char *word = follow_word(b);
+	if (left->cols < col + text_cols(word) + 32)
+		return area_put(left, 0, col - 2, look_bold(ROLE_WARNING), "+") + 1;
+	return area_put(left, 0, col, look_bold(ROLE_WARNING), word) + 2;
+}
+
 void chrome_title(struct browser *b, const struct area *a)
 {
 	char totals[160] = "";
@@ -78,8 +87,8 @@ void chrome_title(struct browser *b, const struct area *a)
 	col = area_elide(&left, 0, col, name_most, look(ROLE_TITLE),
 			 last_part(b->model.paths[b->model.path_count - 1])) +
 	      2;
-	if (follow_word(b) && left.cols > col + 60)
-		col = area_put(&left, 0, col, look(ROLE_WARNING), follow_word(b)) + 2;
+	if (follow_word(b))
+		col = put_following(b, &left, col);
 	if (!b->summary.is_known)
 		return;
 	put_totals(b, totals, sizeof totals);

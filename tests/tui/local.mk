@@ -25,6 +25,7 @@ tests_tui_pty_SOURCES = tests/tui/pty.c
 tests_tui_pty_CPPFLAGS = $(AM_CPPFLAGS) $(VTERM_CFLAGS)
 tests_tui_pty_LDADD = $(VTERM_LIBS) -lutil
 tui_tests += tests/tui/terminal.sh
+tui_tests += tests/tui/state.sh
 
 # A monkey at the browser; check-tui-long has it at it for longer, under AddressSanitizer.
 check_PROGRAMS += tests/tui/monkey tests/tui/make_names

@@ -8,6 +8,7 @@
  *
  *   size ROWS COLUMNS   resize, with SIGWINCH
  *   bytes TEXT          send bytes: \e, \xHH and \\ are replaced
+ *   until TEXT          wait until the screen shows it
  *   screen FILE         write the screen as text, spaces at the ends cut off
  *   written MOST        fail if more bytes were written since the last `written` or key
  *   still               fail if the program uses the processor while nothing happens
@@ -230,6 +231,30 @@ static void write_screen(const char *path)
 	fclose(out);
 }
 
+static bool is_shown(const char *text)
+{
+	for (int row = 0; row < run.rows; row++) {
+		char line[8192];
+		const VTermRect rect = {row, row + 1, 0, run.cols};
+		size_t bytes = vterm_screen_get_text(run.screen, line, sizeof line - 1, rect);
+		line[bytes] = '\0';
+		if (strstr(line, text))
+			return true;
+	}
+	return false;
+}
+
+static void wait_until(const char *text)
+{
+	for (int ms = 0; !is_shown(text); ms += STEP_MS) {
+		struct pollfd fd = {.fd = run.master, .events = POLLIN};
+		if (ms > WAIT_MOST_MS)
+			fail("the screen never shows '%s'", text);
+		if (poll(&fd, 1, STEP_MS) > 0 && !read_some())
+			fail("the program ended");
+	}
+}
+
 static void resize(const char *text)
 {
 	if (sscanf(text, "%d %d", &run.rows, &run.cols) != 2)
@@ -383,6 +408,8 @@ static void run_line(char *line)
 		resize(rest);
 	else if (!strcmp(line, "bytes"))
 		send_bytes(rest);
+	else if (!strcmp(line, "until"))
+		wait_until(rest);
 	else if (!strcmp(line, "screen"))
 		write_screen(rest);
 	else if (!strcmp(line, "still"))

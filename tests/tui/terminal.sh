@@ -31,7 +31,7 @@ play() {
 	shift
 	count=$((count + 1))
 	cat >"$name.play"
-	"$build_dir/tests/tui/pty" "$name.play" "$build_dir/neap-browse" "$@" || fail "$name"
+	XDG_STATE_HOME=$folder/$name.state "$build_dir/tests/tui/pty" "$name.play" "$build_dir/neap-browse" "$@" || fail "$name"
 }
 
 # compare NAME KEYS OPTIONS: the screen NAME.screen is what a key script shows after these lines.

@@ -188,3 +188,9 @@ tests_unit_t_tui_flame_SOURCES = tests/unit/t_tui_flame.c $(build_profile) \
 	tests/golden/profiles.c tests/golden/profiles.h
 tests_unit_t_tui_flame_CPPFLAGS = $(unit_cppflags)
 tests_unit_t_tui_flame_LDADD = tui/libtui.la $(unit_ldadd)
+
+unit_tests += tests/unit/t_tui_saved
+tests_unit_t_tui_saved_SOURCES = tests/unit/t_tui_saved.c $(build_profile) \
+	tests/golden/profiles.c tests/golden/profiles.h
+tests_unit_t_tui_saved_CPPFLAGS = $(unit_cppflags)
+tests_unit_t_tui_saved_LDADD = tui/libtui.la $(unit_ldadd)

@@ -1,0 +1,222 @@
+#!/usr/bin/env bash
+# What lasts from one time to the next, the editor, and files that grow: the real program on a
+# terminal.
+
+set -u
+build_dir=${builddir_abs:-$PWD}
+unset COLUMNS LINES NO_COLOR LANG LANGUAGE LC_CTYPE VISUAL EDITOR
+export LC_ALL=C.UTF-8 TZ=UTC TERM=xterm-256color
+if [ ! -x "$build_dir/tests/tui/pty" ]; then
+	echo "SKIP: libvterm is not installed (./bootstrap deps installs it)"
+	exit 77
+fi
+if ! infocmp xterm-256color >/dev/null 2>&1; then
+	echo "SKIP: there is no terminfo for xterm-256color"
+	exit 77
+fi
+folder=$(mktemp -d "${TMPDIR:-/tmp}/neap-state.XXXXXX") || exit 1
+trap 'rm -rf "$folder"' EXIT
+"$build_dir/tests/golden/make_profiles" "$folder" || exit 1
+cd "$folder" || exit 1
+export XDG_STATE_HOME=$folder/state HOME=$folder/home
+kept=$XDG_STATE_HOME/neap/browse
+count=0 failed=0
+fail() {
+	echo "FAIL: $*"
+	failed=$((failed + 1))
+}
+
+# play NAME OPTIONS: the lines of stdin.
+play() {
+	local name=$1
+	shift
+	count=$((count + 1))
+	cat >"$name.play"
+	"$build_dir/tests/tui/pty" "$name.play" "$build_dir/neap-browse" "$@" || fail "$name"
+}
+shows() { # FILE TEXT
+	grep -qF -- "$2" "$1" || { fail "$1 does not show: $2"; cat "$1"; }
+}
+lacks() {
+	if grep -qF -- "$2" "$1"; then fail "$1 shows: $2"; cat "$1"; fi
+}
+
+# ---- the view and bookmarks last, by the content of the profile ------------------------------
+play leave json.neap <<'PLAY'
+bytes b
+bytes L
+bytes ma
+screen marked.screen
+bytes 2
+screen left.screen
+signal TERM
+ends TERM
+PLAY
+shows marked.screen "bookmark a is this view"
+[ "$(find "$kept" -type f | wc -l)" = 1 ] || fail "one file is kept"
+[ "$(stat -c %a "$kept")" = 700 ] || fail "others can read what is kept"
+cp json.neap moved.neap
+play return moved.neap <<'PLAY'
+screen returned.screen
+bytes 'x
+screen unknown.screen
+bytes 'a
+screen gone.screen
+bytes q
+bytes q
+ends 0
+PLAY
+sed 1d left.screen >left.rest
+sed 1d returned.screen >returned.rest
+diff left.rest returned.rest || fail "the view of last time is not there again"
+shows unknown.screen "that is no bookmark; there are a"
+sed 1d marked.screen | head -n -1 >marked.rest
+sed 1d gone.screen | head -n -1 >gone.rest
+diff marked.rest gone.rest || fail "the bookmark is another view"
+
+# The tree is open as it was, and the same row is selected.
+play fold --no-mouse forked.neap <<'PLAY'
+bytes C
+bytes l
+bytes j
+screen folded.screen
+bytes q
+ends 0
+PLAY
+play unfold forked.neap <<'PLAY'
+screen unfolded.screen
+bytes q
+ends 0
+PLAY
+diff folded.screen unfolded.screen || fail "the folds of last time are not there again"
+
+# --no-state neither uses nor keeps it.
+before=$(cat "$kept"/* | md5sum)
+play without --no-state moved.neap <<'PLAY'
+screen without.screen
+bytes b
+bytes q
+ends 0
+PLAY
+lacks without.screen "2 Table"
+[ "$(cat "$kept"/* | md5sum)" = "$before" ] || fail "--no-state keeps something"
+
+# What is damaged is said, and not used.
+for damage in 's/^end$//' 's/^query .*/query nothing | of | sense/' 's/^view .*/view Nowhere up 0/' \
+	'1s/1/2/' 's/^view.*/&\x00/'; do
+	rm -rf "$XDG_STATE_HOME"
+	play keep json.neap <<<$'bytes 2\nbytes q\nbytes q\nends 0'
+	sed -i "$damage" "$kept"/*
+	play damaged json.neap <<'PLAY'
+screen damaged.screen
+bytes q
+ends 0
+PLAY
+	shows damaged.screen "is damaged and not used"
+done
+rm -rf "$XDG_STATE_HOME"
+mkdir -p "$kept"
+head -c 400000 /dev/zero | tr '\0' x >"$folder/large"
+play name json.neap <<<$'bytes q\nends 0'
+file=$(find "$kept" -type f)
+cp "$folder/large" "$file"
+play large json.neap <<<$'screen large.screen\nbytes q\nends 0'
+shows large.screen "is damaged and not used"
+
+# The oldest of many files go.
+for i in $(seq 302); do touch -d "2020-01-01 +$i minutes" "$kept/old$i"; done
+play many json.neap <<<$'bytes q\nends 0'
+[ -e "$kept/old1" ] && fail "the oldest file is still there"
+[ -e "$kept/old302" ] || fail "a newer file was removed"
+
+# Where nothing can be kept, that is said at the end, and nothing else is wrong.
+rm -rf "$XDG_STATE_HOME"
+echo >"$XDG_STATE_HOME"
+play nowhere json.neap <<<$'bytes q\nends 0'
+rm -f "$XDG_STATE_HOME"
+
+# ---- the editor -------------------------------------------------------------------------------
+mkdir -p src
+cat >"my editor" <<'EDITOR'
+#!/bin/sh
+printf '%s\n' "$@" >"$ARGS"
+stty -a <"/dev/tty" >"$ARGS.stty"
+exit "${EDITOR_STATUS:-0}"
+EDITOR
+chmod +x "my editor"
+cp "my editor" vim
+export ARGS=$folder/args
+# The sources of the profile stand where its recording says, below the folder it ran in.
+mkdir -p src/json
+for source in main config worker cache json/intern; do seq 400 >"src/$source.cpp"; done
+play no-editor --no-state json.neap <<<$'bytes jj\nbytes O\nscreen no-editor.screen\nbytes q\nends 0'
+shows no-editor.screen "no editor is set"
+EDITOR="vi" play no-source --no-state nonames.neap <<<$'bytes O\nscreen no-source.screen\nbytes q\nends 0'
+shows no-source.screen "no source is known for this row"
+# edit NAME EDITOR: at main, the third row.
+edit() {
+	rm -f args args.stty
+	: >args
+	EDITOR=$2 play "$1" --no-state json.neap <<-PLAY
+		bytes jj
+		screen $1.before
+		bytes O
+		screen $1.screen
+		bytes \\x0c
+		screen $1.after
+		bytes q
+		ends 0
+	PLAY
+}
+edit quoted '"./my editor" --wait'
+[ "$(sed -n 1p args)" = --wait ] || fail "the editor gets no argument of its own"
+file=$(sed -n 2p args)
+[[ $file == *src/main.cpp ]] || fail "the editor gets not the file, but: $file"
+[ -f "$file" ] || fail "there is no $file"
+# While it runs, the terminal is as it was before the browser.
+if ! grep -q icanon args.stty || grep -qE -- '-icanon|-echo ' args.stty; then
+	fail "the editor has another terminal"
+	cat args.stty
+fi
+sed 's/ *$//' quoted.after | head -n -1 >quoted.rest
+head -n -1 quoted.before | diff - quoted.rest || fail "the screen is not there again"
+edit vim ./vim
+[ "$(sed -n 1p args)" = +42 ] || fail "vim gets no line, but: $(sed -n 1p args)"
+export EDITOR_STATUS=3
+edit failing './vim -e'
+shows failing.screen "ended with status 3"
+unset EDITOR_STATUS
+edit absent ./no-such-editor
+shows absent.screen "cannot start './no-such-editor'"
+edit code 'vim; touch injected'
+[ -e injected ] && fail "the editor's command went through a shell"
+
+# ---- files that grow --------------------------------------------------------------------------
+# The terminal waits for the second screen: a tick is a wait like any other.
+cp json.neap growing.neap
+(
+	until [ -e seen ]; do sleep 0.05; done
+	cp forked.neap growing.new && mv growing.new growing.neap
+) &
+play growing --follow --no-state growing.neap <<'PLAY'
+size 24 120
+screen wide.screen
+size 24 80
+screen seen
+bytes j
+until has grown
+screen grown.screen
+bytes q
+ends 0
+PLAY
+wait
+rm -f seen
+shows grown.screen "growing.neap+ "
+shows wide.screen "growing.neap  following"
+
+if [ "$count" -lt 20 ]; then
+	echo "not everything was played"
+	exit 1
+fi
+echo "$count plays, $failed failed"
+[ "$failed" = 0 ]
