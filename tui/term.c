@@ -400,7 +400,16 @@ static void say_idle(void)
 	}
 }
 
-bool term_input(struct input *out, int wait_ms)
+/* Signals are let in while it waits, and only then: one that came just before would be lost. */
+static int wait_for_input(struct pollfd *fd, int wait_ms, const sigset_t *let_in)
+{
+	const struct timespec most = {.tv_sec = wait_ms / 1000,
+				      .tv_nsec = wait_ms % 1000 * 1000000L};
+	say_idle();
+	return ppoll(fd, 1, wait_ms < 0 ? NULL : &most, let_in);
+}
+
+static bool next_input(struct input *out, int wait_ms, const sigset_t *let_in)
 {
 	unsigned silent = 0;
 	*out = (struct input){.key = 0};
@@ -417,9 +426,8 @@ bool term_input(struct input *out, int wait_ms)
 			return true;
 		if (has_read)
 			continue;
-		say_idle();
 		struct pollfd fd = {.fd = STDIN_FILENO, .events = POLLIN};
-		int ready = poll(&fd, 1, wait_ms);
+		int ready = wait_for_input(&fd, wait_ms, let_in);
 		if (ready < 0 && errno != EINTR)
 			return false;
 		if (!ready) {
@@ -433,6 +441,19 @@ bool term_input(struct input *out, int wait_ms)
 			return false;
 		}
 	}
+}
+
+bool term_input(struct input *out, int wait_ms)
+{
+	static const int signals[] = {SIGTERM, SIGHUP, SIGINT, SIGWINCH};
+	sigset_t closed, let_in;
+	sigemptyset(&closed);
+	for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++)
+		sigaddset(&closed, signals[i]);
+	sigprocmask(SIG_BLOCK, &closed, &let_in);
+	bool is_good = next_input(out, wait_ms, &let_in);
+	sigprocmask(SIG_SETMASK, &let_in, NULL);
+	return is_good;
 }
 
 /* ---- long work ------------------------------------------------------------------------------------------------ */
