@@ -12,6 +12,8 @@
  *   screen FILE         write the screen as text, spaces at the ends cut off
  *   written MOST        fail if more bytes were written since the last `written` or key
  *   still               fail if the program uses the processor while nothing happens
+ *   same                a redraw (Ctrl-L) must change nothing: what was written bit by bit is right
+ *   monkey COUNT SEED   send keys, in part broken, mouse events and sizes at random; `same` after each tenth
  *   signal NAME         send TERM, HUP, ABRT, TSTP, CONT
  *   hangup              close the terminal
  *   ends HOW            wait for the end: a status, or the name of a signal; then the terminal
@@ -25,6 +27,7 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,7 +50,7 @@ static struct {
 	VTerm *vt;
 	VTermScreen *screen;
 	int rows, cols;
-	bool is_alternate, is_cursor_shown, is_idle;
+	bool is_alternate, is_cursor_shown, has_mouse, is_idle;
 	size_t written_bytes;
 	const char *script;
 	unsigned line;
@@ -75,6 +78,8 @@ static int on_property(VTermProp prop, VTermValue *value, void *arg)
 		run.is_alternate = value->boolean;
 	if (prop == VTERM_PROP_CURSORVISIBLE)
 		run.is_cursor_shown = value->boolean;
+	if (prop == VTERM_PROP_MOUSE)
+		run.has_mouse = value->number != VTERM_PROP_MOUSE_NONE;
 	return 1;
 }
 
@@ -215,6 +220,15 @@ static void send_bytes(const char *text)
 		fail("cannot write to the terminal: %s", strerror(errno));
 }
 
+static size_t text_of_row(int row, char *text, size_t cap)
+{
+	const VTermRect rect = {row, row + 1, 0, run.cols};
+	size_t bytes = vterm_screen_get_text(run.screen, text, cap, rect);
+	while (bytes && (text[bytes - 1] == ' ' || !text[bytes - 1]))
+		bytes--;
+	return bytes;
+}
+
 static void write_screen(const char *path)
 {
 	FILE *out = fopen(path, "we");
@@ -222,10 +236,7 @@ static void write_screen(const char *path)
 		fail("cannot write %s: %s", path, strerror(errno));
 	for (int row = 0; row < run.rows; row++) {
 		char text[8192];
-		const VTermRect rect = {row, row + 1, 0, run.cols};
-		size_t bytes = vterm_screen_get_text(run.screen, text, sizeof text, rect);
-		while (bytes && (text[bytes - 1] == ' ' || !text[bytes - 1]))
-			bytes--;
+		size_t bytes = text_of_row(row, text, sizeof text);
 		fprintf(out, "%.*s\n", (int)bytes, text);
 	}
 	fclose(out);
@@ -306,6 +317,84 @@ static void be_still(void)
 		fail("the program runs while nothing happens");
 }
 
+/* ---- the monkey ----------------------------------------------------------------------------- */
+
+static void be_same(void)
+{
+	static char before[200][4096];
+	static size_t bytes[200];
+	for (int row = 0; row < run.rows && row < 200; row++)
+		bytes[row] = text_of_row(row, before[row], sizeof before[row]);
+	send_bytes("\\x0c");
+	if (!wait_idle())
+		fail("the program ended");
+	/* The last row had a message, until this key. */
+	for (int row = 0; row + 1 < run.rows && row < 200; row++) {
+		char text[4096];
+		size_t now = text_of_row(row, text, sizeof text);
+		if (now != bytes[row] || memcmp(text, before[row], now) != 0)
+			fail("row %d was '%.*s' and is, drawn anew, '%.*s'", row, (int)bytes[row],
+			     before[row], (int)now, text);
+	}
+}
+
+static unsigned any(uint64_t *state, unsigned below)
+{
+	*state ^= *state << 13;
+	*state ^= *state >> 7;
+	*state ^= *state << 17;
+	return (unsigned)((*state >> 20) % below);
+}
+
+static void any_key(uint64_t *state)
+{
+	static const char keys[] =
+		"\\e[A \\e[B \\e[C \\e[D \\eOA \\eOB \\eOC \\eOD \\e[5~ \\e[6~ \\e[H \\e[F \\e[1~ "
+		"\\e[4~ "
+		"\\e[Z \\eOP \\e[11~ \\e \\e[ \\e[9;9 \\x0d \\x09 \\x20 \\x7f \\x15 \\x12 "
+		"\\x5c "
+		"\\xe6\\xbc\\xa2 \\xe6 \\xff :live\\x20|\\x20by\\x20func\\x0d "
+		"1 2 3 4 5 6 7 8 9 c i e E C L F K b z U r > / n ? p v a j k g G u [ ] m ' t d s";
+	char event[64];
+	if (any(state, 6)) {
+		const char *from = keys + any(state, sizeof keys - 1);
+		while (from > keys && from[-1] != ' ')
+			from--;
+		snprintf(event, sizeof event, "%.*s", (int)strcspn(from, " "), from);
+		send_bytes(event);
+		return;
+	}
+	static const unsigned buttons[] = {0, 0, 32, 64, 65};
+	snprintf(event, sizeof event, "\\e[<%u;%u;%u%c", buttons[any(state, 5)],
+		 1 + any(state, (unsigned)run.cols), 1 + any(state, (unsigned)run.rows),
+		 any(state, 3) ? 'M' : 'm');
+	send_bytes(event);
+}
+
+static void monkey(const char *text)
+{
+	unsigned long count, seed;
+	if (sscanf(text, "%lu %lu", &count, &seed) != 2)
+		fail("monkey COUNT SEED");
+	uint64_t state = seed * 0x9e3779b97f4a7c15u | 1;
+	for (unsigned long i = 0; i < count; i++) {
+		if (any(&state, 20)) {
+			any_key(&state);
+		} else {
+			char size[32]; /* another one, or there is no signal */
+			snprintf(size, sizeof size, "%u %u", 1 + any(&state, 60),
+				 (unsigned)run.cols % 150 + 1 + any(&state, 40));
+			resize(size);
+		}
+		if (!wait_idle())
+			fail("the program ended after %lu of the monkey's inputs", i + 1);
+		if (i % 10 == 9)
+			be_same();
+	}
+}
+
+/* ---- signals and the end ------------------------------------------------------------------------ */
+
 static int signal_number(const char *name)
 {
 	static const struct {
@@ -342,6 +431,8 @@ static void check_restored(void)
 		fail("the normal screen is not shown again");
 	if (!run.is_cursor_shown)
 		fail("the cursor is hidden");
+	if (run.has_mouse)
+		fail("the mouse is still asked for");
 }
 
 static void send_signal(const char *name)
@@ -414,6 +505,10 @@ static void run_line(char *line)
 		write_screen(rest);
 	else if (!strcmp(line, "still"))
 		be_still();
+	else if (!strcmp(line, "same"))
+		be_same();
+	else if (!strcmp(line, "monkey"))
+		monkey(rest);
 	else if (!strcmp(line, "signal"))
 		send_signal(rest);
 	else if (!strcmp(line, "hangup"))

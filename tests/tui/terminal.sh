@@ -125,6 +125,37 @@ hangup
 ends HUP
 PLAY
 
+# Keys that are broken off, bytes that are none, events of the mouse and sizes at random: what
+# was written bit by bit is what is drawn anew, whatever the names, and the program lives.
+"$build_dir/tests/tui/make_names" names.neap || exit 1
+export EDITOR=true VISUAL=true
+seed=${NEAP_MONKEY_SEED:-5}
+for name in json names empty; do
+	echo "monkey with seed $seed at $name.neap"
+	play "monkey-$name" $name.neap <<-PLAY
+		monkey ${NEAP_MONKEY_KEYS:-200} $seed
+		signal TERM
+		ends TERM
+	PLAY
+done
+
+# Another kind of terminal.
+if infocmp screen >/dev/null 2>&1; then
+	export TERM=screen
+	play screen --glyphs=ascii json.neap <<-'PLAY'
+		bytes \e[B
+		bytes \eOB
+		bytes 2
+		screen screen.screen
+		monkey 50 6
+		signal HUP
+		ends HUP
+	PLAY
+	compare screen $'Down Down 2' --glyphs=ascii json.neap
+else
+	echo "there is no terminfo for screen: left out"
+fi
+
 if [ "$count" -lt 10 ]; then
 	echo "not everything was played"
 	exit 1
