@@ -77,13 +77,14 @@ struct browser {
 	struct bookmark { /* by letter; bookmarks.h */
 		char letter;
 		struct saved_state state;
-	} *bookmarks;
+	} * bookmarks;
 	size_t bookmark_count, bookmark_cap;
 	enum action awaits_letter;    /* the bookmark key that was pressed; ACTION_NONE */
 	struct editor_command editor; /* to be run by the owner of the terminal; no args: nothing */
 	struct follow {               /* follow.h */
-		bool is_on, is_asked, has_grown;
-		int64_t next_ms; /* not before */
+		bool is_on, is_asked;
+		size_t load_count; /* how often it had grown */
+		int64_t next_ms;   /* not before */
 		struct follow_file {
 			int64_t bytes, time_s, time_ns;
 			uint64_t inode;

@@ -64,7 +64,7 @@ const char *follow_word(const struct browser *b)
 	if (!b->follow.is_on)
 		return NULL;
 	/* Without having seen it grow, a file without an end may just have been cut off. */
-	if (is_recording(b) && (b->follow.is_asked || b->follow.has_grown))
+	if (is_recording(b) && (b->follow.is_asked || b->follow.load_count))
 		return "recording";
 	return b->follow.is_asked ? "following" : NULL;
 }
@@ -81,20 +81,28 @@ static void forget(struct browser *b)
 	b->names.cwd = b->model.profile->run.cwd;
 }
 
+/* The title says that the file is followed; words in place of the keys only at the begin and end. */
+static void say(struct browser *b, bool was_recording)
+{
+	if (was_recording && !is_recording(b))
+		browser_say(b, ROLE_STRONG, "the recording has ended; this is all of it");
+	else if (b->follow.load_count == 1)
+		browser_say(b, ROLE_DIM, "the file has grown; what is new is shown as it comes");
+}
+
 static void reload(struct browser *b)
 {
 	struct err e = {0};
-	size_t before = b->model.profile->snapshot_count;
+	bool was_recording = is_recording(b);
 	int64_t begin = now_ms();
 	if (model_reload(&b->model, b->query_options, &e)) {
 		/* Perhaps it is being replaced: the next change is looked at again. */
 		browser_say(b, ROLE_WARNING, "the file has changed, but cannot be read: %.300s",
 			    e.text);
 	} else {
-		b->follow.has_grown = true;
+		b->follow.load_count++;
 		forget(b);
-		browser_say(b, ROLE_DIM, "the file has grown: %zu snapshots, %zu before",
-			    b->model.profile->snapshot_count, before);
+		say(b, was_recording);
 		b->follow.is_on = b->follow.is_asked || is_recording(b);
 	}
 	b->follow.next_ms = begin + (now_ms() - begin) * LOAD_PART;
