@@ -339,3 +339,56 @@ Test(follow, waits_for_a_file_that_is_replaced, .init = begin, .fini = finish)
 	tick();
 	cr_assert(shows("has grown"));
 }
+
+static void make_unfinished(void)
+{
+	const struct profile_end end = {.kind = END_UNKNOWN, .reason = ""};
+	unlink(path);
+	struct build *p = build_new(path, NULL);
+	build_snapshot(p, 10 * BUILD_MS);
+	build_alloc(p, build_call(p, PROFILE_NODE_ROOT, "main", "/src/main.c", 7), 48, 1, 100);
+	build_end_snapshot(p);
+	build_ending(p, &end);
+	build_close(p);
+}
+
+Test(follow, goes_on_until_the_recording_ends, .init = begin, .fini = finish)
+{
+	browser_free(b);
+	make_unfinished();
+	b = open_browser();
+	follow_begin(b, false);
+	cr_assert(browser_draw(b, 30, 100));
+	cr_assert_gt(follow_wait_ms(b), 0);
+	cr_assert(!shows("recording"), "it may have been cut off");
+	make_profile(0);
+	tick();
+	cr_assert(shows("the recording has ended"));
+	cr_assert_eq(follow_wait_ms(b), -1);
+	cr_assert_null(follow_word(b));
+}
+
+/* A question stays open: nothing changes below it. */
+Test(follow, waits_while_a_prompt_is_open, .init = begin, .fini = finish)
+{
+	follow_begin(b, true);
+	press(":");
+	make_profile(1);
+	tick();
+	cr_assert_eq(b->follow.load_count, 0);
+	press("\033");
+	tick();
+	cr_assert_eq(b->follow.load_count, 1);
+}
+
+/* The prompt completes and previews with the profile as it is now. */
+Test(follow, leaves_nothing_old_to_a_prompt, .init = begin, .fini = finish)
+{
+	follow_begin(b, true);
+	press(":live func=\t\033\033");
+	make_profile(1);
+	tick();
+	cr_assert_eq(b->follow.load_count, 1);
+	press(":live | by func | where func=\t\t\033\033\\x\t\033");
+	cr_assert(!b->wants_quit);
+}
