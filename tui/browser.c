@@ -187,6 +187,8 @@ bool browser_draw(struct browser *b, unsigned rows, unsigned cols)
 	b->strip_area = (struct area){.grid = NULL};
 	memset(b->tabs, 0, sizeof b->tabs);
 	unsigned head = draw_head(b, &all);
+	if (!b->strip_area.cols)
+		b->is_strip_focused = false;
 	unsigned foot = rows >= 3 ? 1 : 0;
 	b->view_area = area_cut(&all, head, 0, rows > head + foot ? rows - head - foot : 0, cols);
 	if (b->help)
@@ -361,6 +363,17 @@ static void quit(struct browser *b)
 		b->wants_quit = true;
 }
 
+/* The rows, or the time strip where there is one. */
+static void next_pane(struct browser *b)
+{
+	if (model_state(&b->model)->screen == SCREEN_TIME)
+		browser_say(b, ROLE_DIM, "left and right move the instant, up and down the class");
+	else if (!b->strip_area.cols)
+		browser_say(b, ROLE_DIM, "there is no room for the time strip; 3 shows the run");
+	else
+		b->is_strip_focused = !b->is_strip_focused;
+}
+
 static void next_detail(struct browser *b)
 {
 	static const char *const words[] = {
@@ -421,6 +434,10 @@ static bool act_prompt(struct browser *b, enum action action)
 	case ACTION_FIND:
 		prompt_open(b, PROMPT_FIND, "");
 		break;
+	case ACTION_FIND_NEXT:
+	case ACTION_FIND_PREVIOUS:
+		find_again(b, action == ACTION_FIND_PREVIOUS);
+		break;
 	case ACTION_FILTER:
 		prompt_open(b, PROMPT_FILTER, "");
 		break;
@@ -438,17 +455,13 @@ static void act_anywhere(struct browser *b, enum action action)
 	if (act_query(b, action) || act_prompt(b, action))
 		return;
 	switch (action) {
-	case ACTION_FIND_NEXT:
-	case ACTION_FIND_PREVIOUS:
-		find_again(b, action == ACTION_FIND_PREVIOUS);
-		break;
 	case ACTION_COPY_ROW:
 	case ACTION_COPY_COMMAND:
 		copy(b, action == ACTION_COPY_COMMAND);
 		break;
 	case ACTION_NEXT_PANE:
 	case ACTION_PREVIOUS_PANE:
-		b->is_strip_focused = !b->is_strip_focused;
+		next_pane(b);
 		break;
 	case ACTION_UNDO:
 		if (!model_undo(&b->model))

@@ -21,7 +21,8 @@
 #include "tui/chart.h"
 #include "tui/show.h"
 
-#define LABEL_COLS 8u
+#define LABEL_COLS  8u
+#define COLS_UNSEEN 80u /* steps of the cursor where the curve has no room */
 
 static uint64_t end_ns(const struct browser *b)
 {
@@ -486,7 +487,7 @@ bool strip_act(struct browser *b, enum action action)
 	default:
 		break;
 	}
-	unsigned cols = b->strip_area.cols ? b->strip_area.cols : 1;
+	unsigned cols = b->strip_area.cols ? b->strip_area.cols : COLS_UNSEEN;
 	return (is_time || b->is_strip_focused) && act_focused(b, action, cols);
 }
 

@@ -349,8 +349,6 @@ static bool press_heading(struct table *t, struct browser *b, unsigned col)
 	const struct query_result *r = result_of(t);
 	const struct layout l = lay_out(r, &b->view_area);
 	size_t column = SIZE_MAX;
-	if (!t->q || !r->column_count)
-		return false;
 	if (col / NUMBER_COLS < l.number_count)
 		column = l.numbers[col / NUMBER_COLS];
 	for (size_t i = 0; i < r->column_count && col >= l.keys && column == SIZE_MAX; i++) {

@@ -93,6 +93,29 @@ Test(report_name, gives_up_inner_arguments_first_and_the_own_name_last)
 	assert_name("a_very_long_function_name_of_c", 12, false, "a_v...e_of_c");
 }
 
+Test(report_name, shows_less_or_all_of_a_name_when_asked)
+{
+	static const char name[] =
+		"unsigned long ns::Table<K, V<int>>::find<int>(int const&) const";
+	static const struct {
+		enum name_detail detail;
+		size_t width;
+		const char *want;
+	} cases[] = {
+		{NAME_FITTING, WIDE, "ns::Table<K, V<int>>::find<int>"},
+		{NAME_SHORT, WIDE, "ns::Table::find"},
+		{NAME_SHORT, 12, "..::find"},
+		{NAME_FULL, WIDE, name},
+		{NAME_FULL, 20, "unsig...onst&) const"},
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		struct shortener nm = {.detail = cases[i].detail};
+		cr_expect_str_eq(name_function(&nm, name, cases[i].width), cases[i].want, "'%s'",
+				 name_function(&nm, name, cases[i].width));
+		shortener_release(&nm);
+	}
+}
+
 Test(report_name, never_takes_more_columns_than_it_has)
 {
 	static const char *const names[] = {
