@@ -76,6 +76,18 @@ static unsigned put_following(const struct browser *b, const struct area *left, 
 	return area_put(left, 0, col, look_bold(ROLE_WARNING), word) + 2;
 }
 
+/* "live at 2.00 s (snapshot 20 of 40)"; what is in parentheses goes where it has no room. */
+static unsigned put_population(const struct browser *b, const struct area *a, unsigned col,
+			       unsigned cols)
+{
+	char text[sizeof b->summary.population];
+	snprintf(text, sizeof text, "%s", b->summary.population);
+	char *open = strstr(text, " (");
+	if (open && text_cols(text) > cols)
+		*open = '\0';
+	return area_elide(a, 0, col, cols, look(ROLE_TITLE), text);
+}
+
 void chrome_title(struct browser *b, const struct area *a)
 {
 	char totals[160] = "";
@@ -95,7 +107,7 @@ void chrome_title(struct browser *b, const struct area *a)
 	unsigned need = text_cols(totals) + 2;
 	if (left.cols > col + need + 8) {
 		unsigned room = left.cols - col - need;
-		col = area_elide(&left, 0, col, room, look(ROLE_TITLE), b->summary.population) + 2;
+		col = put_population(b, &left, col, room) + 2;
 	}
 	area_put(&left, 0, col, look_bold(ROLE_TITLE), totals);
 }
