@@ -264,7 +264,7 @@ static enum neap_err gather(struct exec *x, struct gathered *to)
 	case VIEW_STACKS:
 	case VIEW_HIST:
 	case VIEW_SOURCE:
-		code = gather_table(x, to);
+		code = pl->is_hist_of_rows ? gather_hist(x, to) : gather_table(x, to);
 		break;
 	}
 	return code ? code : gather_cut(x, to, &cut);
@@ -328,7 +328,7 @@ static bool make_head(struct exec *x)
 	r->canonical =
 		copy_text(r, canonical.data ? canonical.data : "", canonical.count_bytes, &is_good);
 	buf_release(&canonical);
-	r->view = pl->view;
+	r->view = pl->is_hist_of_rows ? VIEW_HIST : pl->view;
 	r->format = pl->format;
 	r->is_signed = pl->is_signed;
 	r->is_incomplete = pl->is_incomplete;

@@ -201,6 +201,8 @@ void inverted_places(const struct exec *x, uint32_t v, size_t side,
 		     void (*add)(const struct exec *x, size_t side, uint32_t place));
 /* Values of keys (exec_tuple.c). */
 enum neap_err space_build_tuples(struct exec *x);
+/* key_slice - where the slice of a key begins that a value is in. */
+uint64_t key_slice(const struct plan_key *k, uint64_t value);
 enum neap_err space_build_peek(struct exec *x);
 /* peek_expand - give each cell its other rows; after values_of_cells. */
 enum neap_err peek_expand(struct exec *x);
@@ -228,6 +230,14 @@ void values_of_group(const struct exec *x, uint32_t group, struct values *out);
 /* values_of_set - several groups as one: each cell counts once. */
 enum neap_err values_of_set(struct exec *x, const uint32_t *groups, size_t count,
 			    struct values *out);
+/*
+ * values_of_sets - many sets of groups, none of which share a group, in one pass.
+ *
+ *   set_of_group  by group; GROUP_NONE: in no set
+ *   out           [set_count], without quantiles
+ */
+enum neap_err values_of_sets(struct exec *x, const uint32_t *set_of_group, size_t set_count,
+			     struct values *out);
 
 /* Quantiles of lifetimes (exec_lifetimes.c). */
 /* lifetimes_order - of one side, once its cells are placed; false: no memory. */
@@ -274,6 +284,8 @@ struct stack_cut { /* the row `(other: N rows)` of the stacks that stages on row
 /* gather_cut - that row, if there is one. */
 enum neap_err gather_cut(struct exec *x, struct gathered *to, const struct stack_cut *cut);
 enum neap_err gather_sum(struct exec *x, struct gathered *to);
+/* gather_hist - buckets of the rows by the values of a column (exec_hist.c). */
+enum neap_err gather_hist(struct exec *x, struct gathered *to);
 enum neap_err gather_table(struct exec *x, struct gathered *to);
 enum neap_err gather_tree(struct exec *x, struct gathered *to);
 /* tree_is_plain - has a tree no stage on rows, and the usual order? */

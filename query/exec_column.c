@@ -107,6 +107,8 @@ struct result_cell column_cell(const struct exec *x, const struct values *v, enu
 {
 	if (c == COL_SHARE)
 		return share(x, v);
+	if (c == COL_ROWS)
+		return whole(v->row_count);
 	if (x->pl->side_count == 1 || c == COL_A)
 		return side_cell(x, 0, &v->side[0], c);
 	struct result_cell b = side_cell(x, 1, &v->side[1], c);

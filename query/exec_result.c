@@ -150,6 +150,7 @@ enum neap_err gather_other(struct exec *x, struct gathered *to, const struct row
 	enum neap_err code = values_of_set(x, rows->others, rows->other_count, &v);
 	if (!code && x->pl->needs_quantiles)
 		code = quantiles_of_set(x, rows->others, rows->other_count, &v);
+	v.row_count = (int64_t)rows->other_count;
 	struct result_row row = {.kind = ROW_OTHER,
 				 .depth = depth,
 				 .parent = parent,

@@ -383,6 +383,60 @@ static void add_values(const struct exec *x, const struct values *one, struct va
 	}
 }
 
+/* As add_totals, with sets in place of groups: what is below an outermost vnode of a set. */
+static void totals_of_sets(const struct exec *x, size_t side, const uint32_t *set_of_group,
+			   uint32_t *covered, struct values *out)
+{
+	const struct space *sp = &x->space;
+	const struct places *places = x->places[side];
+	for (uint32_t v = 0; v < sp->vnode_count[side];) {
+		uint32_t end = space_end_of(sp, side, v);
+		uint32_t first = places_before(places, v), last = places_before(places, end);
+		if (first == last) {
+			v = end;
+			continue;
+		}
+		uint32_t group = space_group_at(sp, side, v);
+		uint32_t set = group == GROUP_NONE ? GROUP_NONE : set_of_group[group];
+		if (set != GROUP_NONE && v >= covered[set]) {
+			covered[set] = end;
+			for (size_t m = 0; m < MEASURE_COUNT; m++) {
+				const struct sums *s = &x->sums[side][m];
+				if (!s->prefix)
+					continue;
+				struct graph_sum sum = between(s, first, last);
+				sum_add(&out[set].side[side].total[m], &sum);
+			}
+		}
+		v++;
+	}
+}
+
+enum neap_err values_of_sets(struct exec *x, const uint32_t *set_of_group, size_t set_count,
+			     struct values *out)
+{
+	bool is_nested = x->space.kind == SPACE_FRAMES;
+	for (size_t i = 0; i < set_count; i++)
+		out[i] = no_values;
+	for (uint32_t g = 0; g < x->space.group_count; g++) {
+		struct values one;
+		if (set_of_group[g] == GROUP_NONE)
+			continue;
+		values_of_group(x, g, &one);
+		add_values(x, &one, &out[set_of_group[g]]);
+	}
+	for (size_t side = 0; is_nested && side < x->pl->side_count; side++) {
+		uint32_t *covered = mem_zarray(set_count, sizeof *covered);
+		if (!covered)
+			return exec_no_memory(x);
+		for (size_t i = 0; i < set_count; i++)
+			memset(out[i].side[side].total, 0, sizeof out[i].side[side].total);
+		totals_of_sets(x, side, set_of_group, covered, out);
+		mem_free(covered);
+	}
+	return NEAP_OK;
+}
+
 enum neap_err values_of_set(struct exec *x, const uint32_t *groups, size_t count,
 			    struct values *out)
 {

@@ -33,7 +33,7 @@ static uint64_t decade(uint64_t value)
 	return lead >= 5 ? 5 * step : lead >= 2 ? 2 * step : lead * step;
 }
 
-static uint64_t slice(const struct plan_key *k, uint64_t value)
+uint64_t key_slice(const struct plan_key *k, uint64_t value)
 {
 	switch (k->bucket_kind) {
 	case BUCKET_EVEN:
@@ -71,7 +71,7 @@ static bool key_value(struct tuples *t, const struct cells *c, size_t side, size
 			t->x->stacks[side]->leaf[c->file->columns.cohort_node[c->cohort[i]]];
 		value = t->x->stack_tree.place[side][leaf];
 	} else if (key->kind == KEY_TIME) {
-		value = (int64_t)slice(key, cell_time(c, i));
+		value = (int64_t)key_slice(key, cell_time(c, i));
 	} else if (key->field == FIELD_THREAD) {
 		return thread_value(t, c, i, k);
 	} else if (key->field == FIELD_API) {
@@ -81,7 +81,7 @@ static bool key_value(struct tuples *t, const struct cells *c, size_t side, size
 		value = 0; /* see frame_at */
 	} else {
 		is_known = cell_field(c, i, key->field, &value);
-		value = value < 0 ? 0 : (int64_t)slice(key, (uint64_t)value);
+		value = value < 0 ? 0 : (int64_t)key_slice(key, (uint64_t)value);
 	}
 	t->tuple[k] = t->shown[k] = is_known ? (uint64_t)value : UNKNOWN;
 	return true;

@@ -9,9 +9,10 @@ query_libquery_la_SOURCES = \
 	query/exec_cells.c \
 	query/exec_column.c \
 	query/exec_group.c \
-	query/exec_match.c \
+	query/exec_hist.c \
 	query/exec_invert.c \
 	query/exec_lifetimes.c \
+	query/exec_match.c \
 	query/exec_names.c \
 	query/exec_path.c \
 	query/exec_plain.c \

@@ -146,6 +146,10 @@ static enum neap_err gather_flat(struct query_opened *q)
 		code = gather_sum(&q->x, &q->rows);
 		break;
 	default:
+		if (q->pl.is_hist_of_rows) {
+			code = gather_hist(&q->x, &q->rows);
+			break;
+		}
 		code = rows_select(&q->x, &rows);
 		if (!code)
 			code = add_rows(q, &rows, 0, UINT32_MAX);
@@ -157,7 +161,7 @@ static enum neap_err gather_flat(struct query_opened *q)
 	return code;
 }
 
-/* Rows of time and sums stand for no group. */
+/* Rows of time, sums and buckets stand for no group. */
 static enum neap_err fill_groups(struct query_opened *q)
 {
 	size_t count = q->rows.row_count;
@@ -166,7 +170,8 @@ static enum neap_err fill_groups(struct query_opened *q)
 	    !vec_reserve((void **)&q->below, &q->below_cap, count + 1, sizeof *q->below))
 		return exec_no_memory(&q->x);
 	for (size_t i = 0; i < count; i++) {
-		if (q->pl.view == VIEW_TIMELINE || q->pl.view == VIEW_SUM) {
+		if (q->pl.view == VIEW_TIMELINE || q->pl.view == VIEW_SUM ||
+		    q->pl.is_hist_of_rows) {
 			q->group_of_row[i] = GROUP_NONE;
 			q->below[i] = (struct opened_run){.count = 0};
 		}

@@ -16,13 +16,18 @@ static const struct vocab_word *find_row_word(struct parser *p, bool in_by, bool
 		in_by ? NULL : parser_is_vocab(p, LEX_NAME, &vocab_columns);
 	const struct vocab_word *field = parser_is_vocab(p, LEX_NAME, &vocab_fields);
 	const struct vocab_word *key = parser_is_vocab(p, LEX_NAME, &vocab_keys);
-	/* A key of rows that nobody can ask for: the view has it. */
+	/* Keys of rows that nobody can ask for: the view has them. */
 	static const struct vocab_word role = {.word = "role", .type = VALUE_NAME};
+	static const struct vocab_word bucket = {.word = "bucket", .type = VALUE_INT};
 	bool is_role = !in_by &&
 		       parser_is_word(p, LEX_NAME, role.word, "of peek: caller, frame or callee");
+	bool is_bucket = !in_by && parser_is_word(p, LEX_NAME, bucket.word,
+						  "of hist of a column: where it begins");
 	*is_column = column;
-	*is_key = key || is_role;
-	return column ? column : field ? field : key ? key : is_role ? &role : NULL;
+	*is_key = key || is_role || is_bucket;
+	if (is_role || is_bucket)
+		return is_role ? &role : &bucket;
+	return column ? column : field ? field : key;
 }
 
 static bool parse_bucket(struct parser *p, enum value_type type, struct ast_key *out)

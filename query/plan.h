@@ -177,6 +177,13 @@ struct plan {
 	size_t key_count;
 	bool has_by, is_by_stack; /* as written */
 	bool has_block_key;       /* among keys */
+	/*
+	 * hist of a column: the view is VIEW_TABLE, whose rows are counted by hist_column;
+	 * keys[key_count] is the key `bucket` of the result.
+	 */
+	bool is_hist_of_rows;
+	enum ast_column hist_column;
+	size_t stages_before_view; /* of row_stages */
 	struct plan_column *columns;
 	size_t column_count;
 	bool is_percent_all;
@@ -215,6 +222,8 @@ enum neap_err plan_build(struct query_session *s, const struct ast_script *scrip
 /* plan_column_of - what a name of sort, select, top or a row condition means here. */
 enum neap_err plan_column_of(struct plan *pl, const struct ast_text *word, enum ast_column column,
 			     struct plan_column *out);
+/* plan_fail_rows - the error for the column `rows` in a stage on rows. */
+enum neap_err plan_fail_rows(struct plan *pl, const struct ast_text *word);
 /* plan_needs - note what computing a column takes. */
 void plan_needs(struct plan *pl, enum ast_column column);
 
@@ -316,6 +325,7 @@ struct side_values {
 };
 struct values {
 	struct side_values side[2];
+	int64_t row_count; /* of a bucket, the total line, ... of hist over rows */
 };
 
 #endif

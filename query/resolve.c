@@ -9,6 +9,7 @@
  *   - `where` filters allocations before `by` and rows after it, and rows too if it names a
  *     column
  *   - `as folded` means stacks
+ *   - `hist` of a field is of allocations, of a column of the rows that a table would have
  */
 #include "config.h"
 
@@ -309,6 +310,10 @@ enum neap_err plan_column_of(struct plan *pl, const struct ast_text *word, enum 
 			     struct plan_column *out)
 {
 	*out = (struct plan_column){.column = column};
+	if (column == COL_ROWS && !pl->is_hist_of_rows) {
+		query_fail(pl->error, ERR_USAGE, word->span, "'rows' needs hist of a column");
+		return query_fail_help(pl->error, "'by func | hist total'");
+	}
 	if (column < COL_NONE) {
 		bool is_of_diff = column == COL_DELTA || column == COL_A || column == COL_B;
 		if (!is_of_diff || pl->is_signed)
@@ -335,11 +340,16 @@ static enum neap_err add_column(struct plan *pl, struct plan_column c)
 	return NEAP_OK;
 }
 
-/* A sum has no keys to show, even if it is over rows. */
+/* A sum has no keys to show, even if it is over rows; buckets of rows have their own. */
 static void add_keys(struct plan *pl)
 {
 	if (pl->view == VIEW_SUM)
 		return;
+	if (pl->is_hist_of_rows) {
+		add_column(pl, (struct plan_column){
+				       .is_key = true, .key = pl->key_count, .column = COL_NONE});
+		return;
+	}
 	for (size_t i = 0; i < pl->key_count; i++)
 		add_column(pl, (struct plan_column){.is_key = true, .key = i, .column = COL_NONE});
 }
@@ -351,6 +361,8 @@ static void default_columns(struct plan *pl)
 			  (pl->view == VIEW_TABLE && !pl->has_block_key);
 	bool is_series = pl->view == VIEW_TIMELINE;
 	add_keys(pl);
+	if (pl->is_hist_of_rows)
+		add_column(pl, (struct plan_column){.column = COL_ROWS});
 	if (has_frames)
 		add_column(pl, (struct plan_column){.column = COL_SELF});
 	if (pl->is_signed && !is_series) {
@@ -367,14 +379,32 @@ static void default_columns(struct plan *pl)
 		add_column(pl, (struct plan_column){.column = COL_SHARE});
 }
 
+/* Buckets of rows are called `bucket`; the keys of the rows are gone. */
+static enum neap_err select_column_of(struct plan *pl, const struct ast_col *col,
+				      struct plan_column *out)
+{
+	const struct ast_text *word = &col->word;
+	const char *bucket = pl->is_hist_of_rows ? pl->keys[pl->key_count].word : "";
+	if (word->bytes && strlen(bucket) == word->bytes && !memcmp(bucket, word->s, word->bytes)) {
+		*out = (struct plan_column){
+			.is_key = true, .key = pl->key_count, .column = COL_NONE};
+		return NEAP_OK;
+	}
+	enum neap_err code = plan_column_of(pl, word, col->column, out);
+	if (code || !pl->is_hist_of_rows || !out->is_key)
+		return code;
+	query_fail(pl->error, ERR_USAGE, word->span, "buckets of rows have no '%.*s'",
+		   (int)word->bytes, word->s);
+	return query_fail_help(pl->error, "they have 'bucket', 'rows', and columns such as total");
+}
+
 /* Keys that are not selected come first all the same, unless some are. */
 static enum neap_err select_columns(struct plan *pl, const struct ast_stage *stage)
 {
 	size_t key_columns = 0;
 	struct plan_column c;
 	for (size_t i = 0; i < stage->col_count; i++) {
-		enum neap_err code =
-			plan_column_of(pl, &stage->cols[i].word, stage->cols[i].column, &c);
+		enum neap_err code = select_column_of(pl, &stage->cols[i], &c);
 		if (code)
 			return code;
 		key_columns += c.is_key;
@@ -382,7 +412,7 @@ static enum neap_err select_columns(struct plan *pl, const struct ast_stage *sta
 	if (!key_columns)
 		add_keys(pl);
 	for (size_t i = 0; i < stage->col_count; i++) {
-		plan_column_of(pl, &stage->cols[i].word, stage->cols[i].column, &c);
+		select_column_of(pl, &stage->cols[i], &c);
 		add_column(pl, c);
 	}
 	return NEAP_OK;
@@ -450,6 +480,7 @@ static enum neap_err add_stage(struct plan *pl, const struct ast_stage *stage, s
 		break;
 	case STAGE_VIEW:
 		pl->view_stage = stage;
+		pl->stages_before_view = pl->row_stages.count;
 		break;
 	case STAGE_AS:
 		pl->as_stage = stage;
@@ -485,17 +516,64 @@ static enum neap_err resolve_format(struct plan *pl)
 	return NEAP_OK;
 }
 
+/* Rows as a table would have them, counted by the values of a column. */
+static enum neap_err resolve_hist_of_rows(struct plan *pl)
+{
+	static const enum ast_field of_function[] = {FIELD_FUNC};
+	const struct ast_col *col = &pl->view_stage->cols[0];
+	struct plan_column found;
+	enum neap_err code = NEAP_OK;
+	pl->is_hist_of_rows = true;
+	pl->hist_column = col->column;
+	pl->view = VIEW_TABLE;
+	if (pl->row_stages.count > pl->stages_before_view) {
+		const struct ast_stage *late = pl->row_stages.items[pl->stages_before_view];
+		query_fail(pl->error, ERR_USAGE, late->span,
+			   "a stage on rows stands after their histogram");
+		return query_fail_help(pl->error, "put it before 'hist'");
+	}
+	enum value_type type = vocab_columns.words[col->column].type;
+	if (type == VALUE_RATIO || type == VALUE_RATE || col->column == COL_ROWS) {
+		query_fail(pl->error, ERR_USAGE, col->word.span, "'%s' has no buckets",
+			   vocab_columns.words[col->column].word);
+		return query_fail_help(pl->error, "columns of bytes, blocks and times have: "
+						  "hist total");
+	}
+	if (!pl->has_by)
+		code = set_keys(pl, of_function, 1);
+	struct plan_key *keys = plan_alloc(pl, pl->key_count + 1, sizeof *keys);
+	if (!code && !keys)
+		code = query_no_memory(pl->error);
+	if (code)
+		return code;
+	memcpy(keys, pl->keys, pl->key_count * sizeof *keys);
+	keys[pl->key_count] = (struct plan_key){
+		.word = "bucket",
+		.type = result_type_of(type),
+		.field = FIELD_NONE,
+		.bucket_kind = type == VALUE_TIME ? BUCKET_DECADES : BUCKET_POWERS,
+	};
+	pl->keys = keys;
+	code = plan_column_of(pl, &col->word, col->column, &found);
+	if (!code)
+		plan_needs(pl, pl->hist_column);
+	return code;
+}
+
 static enum neap_err resolve_hist(struct plan *pl)
 {
 	const struct ast_stage *stage = pl->view_stage;
 	const struct ast_text *word = stage->col_count ? &stage->cols[0].word : NULL;
+	if (word && stage->cols[0].column < COL_NONE)
+		return resolve_hist_of_rows(pl);
 	const struct vocab_word *field = &vocab_fields.words[FIELD_SIZE];
 	if (word)
 		field = vocab_find(&vocab_fields, word->s, word->bytes);
 	if (!field || field->of != OF_BLOCK || field->type == VALUE_NAME) {
 		query_fail(pl->error, ERR_USAGE, word ? word->span : stage->span,
-			   "a histogram is over a number of each allocation");
-		query_fail_expected(pl->error, "size, lifetime, born, died, depth, tid");
+			   "a histogram is over a number of each allocation, or a column");
+		query_fail_expected(pl->error, "size, lifetime, born, died, depth, tid, self, "
+					       "total, count, ...");
 		return pl->error->code;
 	}
 	size_t count = pl->has_by ? pl->key_count : 0;
@@ -623,6 +701,13 @@ static enum neap_err check_timeline(struct plan *pl)
 	return NEAP_OK;
 }
 
+/* Stages on rows come before these are counted. */
+enum neap_err plan_fail_rows(struct plan *pl, const struct ast_text *word)
+{
+	return query_fail(pl->error, ERR_USAGE, word->span,
+			  "'rows' counts rows in buckets: a row has no such number");
+}
+
 static enum neap_err check_row_stage(struct plan *pl, const struct ast_stage *stage)
 {
 	enum neap_err code = NEAP_OK;
@@ -631,6 +716,8 @@ static enum neap_err check_row_stage(struct plan *pl, const struct ast_stage *st
 	for (size_t i = 0; !code && i < stage->col_count; i++) {
 		struct plan_column c;
 		code = plan_column_of(pl, &stage->cols[i].word, stage->cols[i].column, &c);
+		if (!code && !c.is_key && c.column == COL_ROWS)
+			return plan_fail_rows(pl, &stage->cols[i].word);
 		if (!code && !c.is_key)
 			plan_needs(pl, c.column);
 	}

@@ -138,6 +138,8 @@ static enum neap_err check_row_name(struct plan *pl, const struct ast_compare *c
 	}
 	enum ast_column column = c->field < FIELD_COUNT ? COL_NONE : c->column;
 	enum neap_err code = plan_column_of(pl, &c->word, column, &found);
+	if (!code && of == OF_ROWS && found.column == COL_ROWS)
+		return plan_fail_rows(pl, &c->word);
 	if (!code && !found.is_key)
 		plan_needs(pl, found.column);
 	return code;

@@ -43,7 +43,8 @@ static const char *plus_sign(const struct query_result *r, const struct result_c
 			     const struct result_cell *cell)
 {
 	bool is_difference = r->is_signed && !c->is_key && c->type != RESULT_RATIO &&
-			     strcmp(c->word, "a") != 0 && strcmp(c->word, "b") != 0;
+			     strcmp(c->word, "a") != 0 && strcmp(c->word, "b") != 0 &&
+			     strcmp(c->word, "rows") != 0;
 	return is_difference && out_value(c, cell) > 0 ? "+" : "";
 }
 

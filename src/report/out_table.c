@@ -318,8 +318,11 @@ void table_total(struct table *t)
 	for (size_t i = 0; i < x->r->row_count; i++)
 		rows += x->r->rows[i].kind == ROW_OTHER ? x->r->rows[i].count : 1;
 	table_numbers(t, STYLE_STRONG, x->r->totals);
-	text_printf(&x->text, STYLE_STRONG, "total, %s %s", fmt_count(count, sizeof count, rows),
-		    rows == 1 ? "row" : "rows");
+	if (out_find_column(x, "rows") != SIZE_MAX) /* a column says how many */
+		text_put(&x->text, STYLE_STRONG, "total");
+	else
+		text_printf(&x->text, STYLE_STRONG, "total, %s %s",
+			    fmt_count(count, sizeof count, rows), rows == 1 ? "row" : "rows");
 	text_newline(&x->text);
 }
 
@@ -357,8 +360,18 @@ const char *out_bucket(char *dst, size_t cap, const struct result_column *c,
 {
 	char first[FMT_BYTES + 1], last[FMT_BYTES + 1];
 	int64_t v = cell->value;
-	if (cell->is_unknown || v < 0 || v > INT64_MAX / 16)
+	if (cell->is_unknown || v < -(INT64_MAX / 16) || v > INT64_MAX / 16)
 		snprintf(dst, cap, "[unknown]");
+	else if (c->type == RESULT_BYTES && v < -1)
+		snprintf(dst, cap, "> %s .. %s", fmt_bytes(first, FMT_BYTES, 2 * v),
+			 fmt_bytes(last, FMT_BYTES, v));
+	else if (c->type == RESULT_COUNT && v < -1)
+		snprintf(dst, cap, "%s .. %s", fmt_count(first, FMT_BYTES, 2 * v + 1),
+			 fmt_count(last, FMT_BYTES, v));
+	else if (c->type == RESULT_NS && v < 0)
+		snprintf(dst, cap, "> -%s .. -%s",
+			 fmt_duration(first, FMT_BYTES, (uint64_t)decade_end(-v)),
+			 fmt_duration(last, FMT_BYTES, (uint64_t)-v));
 	else if (c->type == RESULT_BYTES && v > 1)
 		snprintf(dst, cap, "%s .. < %s", fmt_bytes(first, FMT_BYTES, v),
 			 fmt_bytes(last, FMT_BYTES, 2 * v));
@@ -382,7 +395,9 @@ void out_hist(struct out *x)
 	struct table t;
 	if (!table_init(&t, x))
 		return;
-	size_t column = out_find_column(x, "count");
+	size_t column = out_find_column(x, "rows"); /* of a column: how many rows have it */
+	if (column == SIZE_MAX)
+		column = out_find_column(x, "count");
 	t.bar_column = column != SIZE_MAX ? column : out_value_column(x);
 	for (size_t i = 0; i < x->shown_count; i++) {
 		if (x->r->columns[x->shown[i]].is_key)

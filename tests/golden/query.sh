@@ -48,6 +48,11 @@ query flame json.neap 'peak | collapse recursion | flame'
 query timeline json.neap 'live | timeline 30'
 query hist json.neap 'allocated | hist size'
 query hist-lifetime json.neap 'allocated | hist lifetime'
+query hist-rows json.neap 'allocated | by func | hist total'
+query hist-rows-top json.neap 'allocated | by stack | top 5 by count | hist count'
+query hist-rows-tsv json.neap 'allocated | by func,line | hist p50 | select bucket,rows,p50,count | as tsv'
+query hist-rows-json json.neap 'allocated | by thread | hist total | as json'
+query hist-rows-growth json.neap 'growth in 1s..3s | by func | hist delta'
 query sum json.neap 'leaked | sum | select count,total,avg,max,p50,p99,first,last,rate'
 query source json.neap 'allocated | source log_line'
 query time json.neap 'allocated | by time:500ms | select time,total,count'
@@ -79,6 +84,7 @@ query diff-instants json.neap 'diff live at 1s, live at 2s | by func | top 3'
 # Plans.
 query explain json.neap 'live leaf.func~intern size>=16 | by func | top 2' --explain
 query explain-tree json.neap 'peak | collapse recursion | tree | min 1%' --explain
+query explain-hist json.neap 'allocated | by func | where count > 100 | hist total' --explain
 query explain-diff json.neap 'diff live at 1s, live at 2s | by func' --explain
 
 # Assertions.

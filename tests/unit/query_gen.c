@@ -342,11 +342,14 @@ static void keys(struct gen *g)
 
 static void view(struct gen *g)
 {
-	static const char *const views[] = {"table",          "tree",        "tree 6",
-					    "callers",        "callers /x/", "callees [line=3]",
-					    "peek \"a b\"",   "stacks",      "flame",
-					    "flame inverted", "timeline",    "timeline 60",
-					    "hist",           "hist size",   "sum",
+	static const char *const views[] = {"table",        "tree",
+					    "tree 6",       "callers",
+					    "callers /x/",  "callees [line=3]",
+					    "peek \"a b\"", "stacks",
+					    "flame",        "flame inverted",
+					    "timeline",     "timeline 60",
+					    "hist",         "hist size",
+					    "hist total",   "sum",
 					    "source main"};
 	PICK(g, views);
 }

@@ -567,6 +567,32 @@ Test(query_exec, shows_distributions)
 	       "Cache 64 7\nparse 64 10\nparse 512 4\n= 21\n");
 }
 
+/* Rows of allocated by func: main 5448, parse 5000, xmalloc 5000, Cache::put 448. */
+Test(query_exec, counts_rows_by_a_column)
+{
+	expect("allocated | by func | hist total", "256 1 448 448 7 8.2%\n4096 3 5000 5448 21 "
+						   "100.0%\n= 4 5448 5448 21 100.0%\n");
+	expect("allocated | hist count | select rows,total", "4 1 448\n8 2 5000\n16 1 5448\n"
+							     "= 4 5448\n");
+	expect("allocated | by func | where total < 5K | hist total | select bucket,rows,count",
+	       "256 1 7\n4096 2 14\n= 3 21\n");
+	expect("allocated | by func | top 1 by total | hist total | select rows,self,total",
+	       "4096 1 0 5448\n(other: 3) ? 3 5448 5448\n= 4 5448 5448\n");
+	expect("allocated | by thread | hist p50 | select rows,p50,total",
+	       "10ms 1 10ms 5128\n20ms 1 30ms 320\n= 2 20ms 5448\n");
+	expect("diff live at 20ms, live at 40ms | by func | hist delta | select rows,self,delta",
+	       "-4096 3 -4600 -4536\n64 1 64 64\n= 4 -4536 -4536\n");
+	expect("allocated func=Cache::put | hist temp | select rows,total", "0 2 448\n= 2 448\n");
+	expect("freed in 0ms..0ms | hist total | select rows", "= 0\n");
+	struct query_result *r = run("allocated | hist total | assert rows = 4");
+	cr_expect(r->has_assertion && r->assertion_holds);
+	cr_expect_eq(r->view, VIEW_HIST);
+	query_result_free(r);
+	r = run("allocated | hist total | assert rows < 4");
+	cr_expect_not(r->assertion_holds);
+	query_result_free(r);
+}
+
 /* ---- differences ---------------------------------------------------------------------------------- */
 
 Test(query_exec, subtracts_two_instants)
@@ -659,6 +685,17 @@ Test(query_exec, says_what_is_wrong_and_where)
 	expect_error("peak | by func | top 3 | by file", "by file", "after a stage", "before");
 	expect_error("peak func~/[z-a]/ | sum", "a", "range out of order", "");
 	expect_error("live | timeline | select p50", "timeline", "no column 'p50'", "");
+	expect_error("peak | hist total | top 3", "top 3", "after their histogram",
+		     "before 'hist'");
+	expect_error("peak | hist share", "share", "'share' has no buckets", "hist total");
+	expect_error("peak | hist delta", "delta", "needs diff or growth", "growth");
+	expect_error("peak | by func | select rows", "rows", "needs hist of a column",
+		     "hist total");
+	expect_error("peak | by func | sort rows | hist total", "rows", "counts rows in buckets",
+		     "");
+	expect_error("peak | where rows > 1 | hist total", "rows", "counts rows in buckets", "");
+	expect_error("peak | hist total | select func", "func", "have no 'func'", "'bucket'");
+	expect_error("peak | by func | select bucket", "bucket", "neither a column nor a key", "");
 	expect_error("peak | hist func", "func", "a number of each allocation", "");
 	expect_error("peak | by func | as folded", "as folded", "whole stacks only", "");
 	expect_error("leaked of /nowhere/x.neap | sum", "/nowhere/x.neap", "/nowhere/x.neap", "");

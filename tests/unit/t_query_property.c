@@ -426,6 +426,14 @@ static void compare(struct subject *s)
 	compare_cells(s, r->totals, totals, "total line");
 }
 
+static void release_tables(struct subject *s)
+{
+	for (size_t side = 0; side < s->side_count; side++) {
+		for (size_t m = 0; m < 5; m++)
+			ref_table_release(&s->table[side][m]);
+	}
+}
+
 /* ---- the rows that are cut ------------------------------------------------------------------------ */
 
 struct cut_rows {
@@ -468,10 +476,7 @@ static void compare_cut(struct subject *s, struct query_result *whole)
 		const struct ref_row *others[2][5];
 		s->question.is_cut = is_cut;
 		s->question.arg = &others_of;
-		for (size_t side = 0; side < s->side_count; side++) {
-			for (size_t m = 0; m < 5; m++)
-				ref_table_release(&s->table[side][m]);
-		}
+		release_tables(s);
 		answer(s);
 		for (size_t side = 0; side < s->side_count; side++) {
 			for (size_t m = 0; m < 5; m++)
@@ -484,6 +489,114 @@ static void compare_cut(struct subject *s, struct query_result *whole)
 			compare_cells(s, r->cells + kept * r->column_count, others, "others");
 	}
 	mem_free(others_of.keys);
+}
+
+/* ---- rows in buckets ------------------------------------------------------------------------------- */
+
+/* 1, 2, 4, ... of sizes and counts; 1, 2, 5, 10, ... of times. */
+static int64_t bucket_of(int64_t value, bool is_time)
+{
+	int64_t magnitude = value < 0 ? -value : value, start = 0, next = 1;
+	for (int i = 0; next <= magnitude; i++) {
+		start = next;
+		next = is_time && i % 3 == 1 ? start / 2 * 5 : 2 * start;
+	}
+	return value < 0 ? -start : start;
+}
+
+/* Where the bucket of a row of the whole table begins; false: the value is unknown. */
+static bool whole_bucket(const struct subject *s, const struct query_result *whole, size_t row,
+			 const char *word, int64_t *out)
+{
+	const struct result_cell *c = cell(s, whole->cells + row * whole->column_count, word);
+	bool is_time = !strcmp(word, "p50") || !strcmp(word, "p99") || !strcmp(word, "first") ||
+		       !strcmp(word, "last");
+	*out = c->is_unknown ? 0 : bucket_of(c->value, is_time);
+	return !c->is_unknown;
+}
+
+/* Rows of the whole table that are in the bucket of a row of the histogram. */
+static struct cut_rows rows_in(struct subject *s, struct query_result *whole, const char *word,
+			       const struct result_cell *bucket)
+{
+	struct query_result *r = s->r;
+	struct cut_rows in = {.keys = mem_array(whole->row_count, sizeof *in.keys)};
+	s->r = whole;
+	for (size_t i = 0; i < whole->row_count; i++) {
+		int64_t start;
+		bool is_known = whole_bucket(s, whole, i, word, &start);
+		if (is_known == !bucket->is_unknown && (!is_known || start == bucket->value))
+			full_key(s, i, in.keys[in.count++]);
+	}
+	s->r = r;
+	return in;
+}
+
+/* The sums of a bucket: blocks once each, from the reference. */
+static void compare_bucket(struct subject *s, struct cut_rows *in, size_t row)
+{
+	const struct ref_row *sums[2][5];
+	s->question.is_cut = is_cut;
+	s->question.arg = in;
+	release_tables(s);
+	answer(s);
+	for (size_t side = 0; side < s->side_count; side++) {
+		for (size_t m = 0; m < 5; m++)
+			sums[side][m] = &s->table[side][m].other;
+	}
+	compare_cells(s, s->r->cells + row * s->r->column_count, sums, "bucket");
+}
+
+/* Where no block is in two rows, sums are those of the rows. */
+static void compare_plain_bucket(struct subject *s, struct query_result *whole, const char *word,
+				 size_t row)
+{
+	struct query_result *r = s->r;
+	static const char *const sums[] = {"self",  "total", "count", "allocs",
+					   "frees", "temp",  "peak"};
+	const struct result_cell *cells = r->cells + row * r->column_count;
+	const struct result_cell *bucket = cell(s, cells, "bucket");
+	for (size_t k = 0; k < sizeof sums / sizeof *sums; k++) {
+		int64_t want = 0, start, got = cell(s, cells, sums[k])->value;
+		s->r = whole; /* its columns */
+		for (size_t i = 0; i < whole->row_count; i++) {
+			bool is_known = whole_bucket(s, whole, i, word, &start);
+			if (is_known == !bucket->is_unknown &&
+			    (!is_known || start == bucket->value))
+				want += cell(s, whole->cells + i * whole->column_count, sums[k])
+						->value;
+		}
+		s->r = r;
+		if (got != want)
+			fail(s, "%s of bucket %zu is not %jd", sums[k], row, (intmax_t)want);
+	}
+}
+
+static void compare_hist(struct subject *s, struct query_result *whole, const char *word)
+{
+	const struct query_result *r = s->r;
+	int64_t rows = 0, before = INT64_MIN;
+	cr_assert_eq(r->view, VIEW_HIST);
+	for (size_t i = 0; i < r->row_count; i++) {
+		const struct result_cell *cells = r->cells + i * r->column_count;
+		const struct result_cell *bucket = cell(s, cells, "bucket");
+		struct cut_rows in = rows_in(s, whole, word, bucket);
+		int64_t count = cell(s, cells, "rows")->value;
+		if (!in.count || count != (int64_t)in.count)
+			fail(s, "bucket %zu has %jd rows, not %zu", i, (intmax_t)count, in.count);
+		if (i && (bucket->is_unknown || bucket->value <= before))
+			fail(s, "bucket %zu is out of order", i);
+		before = bucket->is_unknown ? INT64_MIN : bucket->value;
+		rows += count;
+		/* A side that has none of a row is not listed, and so not in the sums. */
+		if (s->question.view == REF_FRAME_KEYS && s->side_count == 1)
+			compare_bucket(s, &in, i);
+		if (s->question.view == REF_TUPLES)
+			compare_plain_bucket(s, whole, word, i);
+		mem_free(in.keys);
+	}
+	if (rows != (int64_t)whole->row_count || cell(s, r->totals, "rows")->value != rows)
+		fail(s, "%jd rows in buckets, not %zu", (intmax_t)rows, whole->row_count);
 }
 
 /* ---- running ------------------------------------------------------------------------------------ */
@@ -513,17 +626,38 @@ static struct ast_script *parse(const char *text)
 	return script;
 }
 
-static void release_tables(struct subject *s)
+/* The same question again with a stage at its end. */
+static void check_more(struct subject *s, struct query_result *whole, const char *stage,
+		       const char *hist_word)
 {
-	for (size_t side = 0; side < s->side_count; side++) {
-		for (size_t m = 0; m < 5; m++)
-			ref_table_release(&s->table[side][m]);
-	}
+	char text[RANDOM_QUERY_BYTES + 256];
+	const char *kept = s->text;
+	snprintf(text, sizeof text, "%s | %s", s->text, stage);
+	struct ast_script *script = parse(text);
+	s->r = run(s, script);
+	s->text = text;
+	if (hist_word)
+		compare_hist(s, whole, hist_word);
+	else
+		compare_cut(s, whole);
+	query_result_free(s->r);
+	query_script_free(script);
+	s->text = kept;
+}
+
+static void check_hist(struct subject *s, struct query_result *whole)
+{
+	static const char *const words[] = {"self", "total", "count", "allocs", "frees",
+					    "temp", "avg",   "max",   "p50",    "p99",
+					    "peak", "first", "last"};
+	const char *word = words[s->compared % (sizeof words / sizeof *words)];
+	char stage[256];
+	snprintf(stage, sizeof stage, "hist %s | select rows," RANDOM_COLUMNS, word);
+	check_more(s, whole, stage, word);
 }
 
 static void check(struct subject *s, const char *text)
 {
-	char cut_text[RANDOM_QUERY_BYTES + 16];
 	struct ast_script *script = parse(text);
 	const struct ast_query *q = &script->statements[0].query;
 	const size_t second = s->p[1] ? 1 : 0;
@@ -539,13 +673,8 @@ static void check(struct subject *s, const char *text)
 	s->r = whole;
 	compare(s);
 	if (s->question.view == REF_FRAME_KEYS || s->question.view == REF_TUPLES) {
-		snprintf(cut_text, sizeof cut_text, "%s | top 2", text);
-		struct ast_script *cut = parse(cut_text);
-		s->r = run(s, cut);
-		s->text = cut_text;
-		compare_cut(s, whole);
-		query_result_free(s->r);
-		query_script_free(cut);
+		check_more(s, whole, "top 2", NULL);
+		check_hist(s, whole);
 	}
 	release_tables(s);
 	query_result_free(whole);
