@@ -167,18 +167,37 @@ static const char *wrong_level(const struct query_result *r, const char *word, i
 	return NULL;
 }
 
-/* Of rows that overlap (a block is in every function of its stack) only their own part adds up. */
+/* May a block be in more than one row?  Those of its stack's functions, lines, ... it is all in. */
+static bool overlaps(const struct query_result *r)
+{
+	static const char *const apart[] = {"thread", "size", "lifetime", "birth", "death"};
+	for (size_t i = 0; i < r->column_count; i++) {
+		bool is_apart = !r->columns[i].is_key;
+		for (size_t k = 0; k < sizeof apart / sizeof apart[0]; k++)
+			is_apart = is_apart || !strcmp(r->columns[i].word, apart[k]);
+		if (!is_apart)
+			return true;
+	}
+	return false;
+}
+
+/* Of rows that overlap only what is their own adds up. */
 static const char *wrong_table(const struct query_result *r)
 {
-	size_t self = column_of(r, "self");
-	int64_t sum = 0;
-	if (self == SIZE_MAX || !r->row_count)
-		return NULL;
-	for (size_t i = 0; i < r->row_count; i++)
-		sum += r->cells[i * r->column_count + self].value;
-	if (sum != r->totals[self].value)
-		return say("rows add up to self %lld of %lld: %.1000s", (long long)sum,
-			   (long long)r->totals[self].value, r->canonical);
+	static const char *const words[] = {"self", "total", "count", "allocs", "frees"};
+	size_t word_count = overlaps(r) ? 1 : sizeof words / sizeof words[0];
+	for (size_t k = 0; r->row_count && k < word_count; k++) {
+		size_t column = column_of(r, words[k]);
+		int64_t sum = 0;
+		if (column == SIZE_MAX)
+			continue;
+		for (size_t i = 0; i < r->row_count; i++)
+			sum += r->cells[i * r->column_count + column].value;
+		if (sum != r->totals[column].value)
+			return say("rows add up to %s %lld of %lld: %.1000s", words[k],
+				   (long long)sum, (long long)r->totals[column].value,
+				   r->canonical);
+	}
 	return NULL;
 }
 
