@@ -240,7 +240,7 @@ static enum neap_err sort_groups(struct exec *x, uint32_t *groups, size_t count,
 	const struct sort_key *by = keys->by;
 	size_t by_count = keys->count;
 	struct sorter s = {.x = x, .by = by, .by_count = by_count, .groups = groups};
-	if (count < 2)
+	if (count < 2 || !kept)
 		return NEAP_OK;
 	s.has_lazy_keys = kept < count / LAZY_PART;
 	s.width = by_count + (s.has_lazy_keys ? 0 : x->pl->key_count);
@@ -550,9 +550,13 @@ static enum neap_err apply(struct exec *x, struct row_list *rows, const struct a
 static size_t looked_at(const struct plan_pointers *stages, size_t i)
 {
 	const struct ast_stage *next = i < stages->count ? stages->items[i] : NULL;
-	if (!next || next->col_count || next->quantity.value < 0 ||
-	    (next->kind != STAGE_TOP && next->kind != STAGE_LIMIT))
-		return next && next->kind == STAGE_SORT ? 0 : SIZE_MAX;
+	if (!next)
+		return SIZE_MAX;
+	bool is_end = next->kind == STAGE_TOP || next->kind == STAGE_BOTTOM;
+	if (next->kind == STAGE_SORT || (is_end && next->col_count))
+		return 0; /* orders them anew */
+	if ((next->kind != STAGE_TOP && next->kind != STAGE_LIMIT) || next->quantity.value < 0)
+		return SIZE_MAX;
 	return (size_t)next->quantity.value;
 }
 
