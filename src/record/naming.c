@@ -24,6 +24,7 @@ static void add_names(struct naming *n, struct naming_job *job)
 		.frame_count = job->frame_count,
 		.module_fds = job->modules.fds,
 		.debug_dirs = n->recorder->options->debug_dirs,
+		.cache = n->cache,
 		.progress = note_progress,
 		.progress_context = n,
 	};
@@ -103,6 +104,7 @@ enum neap_err naming_init(struct naming *n, struct recorder *r, struct record_re
 {
 	*n = (struct naming){.recorder = r, .result = result};
 	n->last = &n->first;
+	n->cache = symbol_cache_new();
 	pthread_mutex_init(&n->lock, NULL);
 	pthread_cond_init(&n->has_work, NULL);
 	int errnum = pthread_create(&n->thread, NULL, naming_main, n);
@@ -139,6 +141,7 @@ void naming_release(struct naming *n)
 	naming_end(n);
 	if (n->has_thread)
 		pthread_join(n->thread, NULL);
+	symbol_cache_free(n->cache);
 	pthread_mutex_destroy(&n->lock);
 	pthread_cond_destroy(&n->has_work);
 }

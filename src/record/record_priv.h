@@ -409,6 +409,7 @@ struct naming {
 	bool has_thread;
 	struct naming_job *first, **last; /* under lock */
 	struct record_result *result;     /* under lock */
+	struct symbol_cache *cache;       /* of the thread */
 	bool must_end, has_ended;         /* under lock: no more jobs will come; the last is done */
 	uint32_t wants_no_names;          /* atomic: the user is in a hurry */
 	size_t done_count, all_count;     /* atomic: addresses */

@@ -92,6 +92,26 @@ bool job_look_up(struct job *job, struct sym_module *m, job_counter *count, void
 	return is_ok;
 }
 
+bool job_copy_frame(struct job *to, struct job_frame *frame, const struct job *from,
+		    const struct job_frame *source)
+{
+	frame->first_line = (uint32_t)to->line_count;
+	frame->line_count = source->line_count;
+	for (uint32_t k = 0; k < source->line_count; k++) {
+		const struct profile_line *line = &from->lines[source->first_line + k];
+		const char *linkage = strtab_get(&from->linkages, line->func);
+		const char *name = from->names[line->func];
+		const char *file = strtab_get(&from->files, line->file);
+		uint32_t func =
+			add_func(to, linkage, strlen(linkage), name, name ? strlen(name) : 0);
+		uint32_t path = strtab_add(&to->files, file, strlen(file));
+		if (func == UINT32_MAX || path == UINT32_MAX ||
+		    !append_line(to, (struct profile_line){func, path, line->line}))
+			return false;
+	}
+	return to->line_count < UINT32_MAX - LIMIT_INLINE_DEPTH;
+}
+
 void job_clear(struct job *job)
 {
 	strtab_release(&job->linkages);

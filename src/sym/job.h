@@ -43,6 +43,12 @@ typedef void job_counter(void *context, size_t done_count); /* of all frames so 
 
 /* job_look_up - names of all frames.  False: out of memory. */
 bool job_look_up(struct job *job, struct sym_module *m, job_counter *count, void *context);
+/*
+ * job_copy_frame - give a frame of a job the names that a frame of another job has; the ids
+ * become those of the first.  False: out of memory.
+ */
+bool job_copy_frame(struct job *to, struct job_frame *frame, const struct job *from,
+		    const struct job_frame *source);
 /* job_encode, job_decode - results as bytes; decode fails on anything encode does not write. */
 void job_encode(const struct job *job, struct buf *out);
 bool job_decode(struct job *job, const void *data, size_t bytes);

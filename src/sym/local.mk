@@ -2,6 +2,8 @@ noinst_LTLIBRARIES += src/sym/libsym.la
 neap_libs += src/sym/libsym.la
 
 src_sym_libsym_la_SOURCES = \
+	src/sym/cache.c \
+	src/sym/cache.h \
 	src/sym/debugfile.c \
 	src/sym/debuginfo.c \
 	src/sym/demangle.c \

@@ -20,6 +20,7 @@
 
 #include "src/base/limits.h"
 #include "src/base/mem.h"
+#include "src/sym/cache.h"
 #include "src/sym/isolate.h"
 #include "src/sym/job.h"
 #include "src/sym/sym_priv.h"
@@ -144,6 +145,8 @@ static void report_done(void *context, size_t done_count)
 		return;
 	pthread_mutex_lock(&w->lock);
 	w->done_count += done_count - r->reported_count;
+	if (w->done_count > w->all_count) /* a rest, and then all of its module */
+		w->done_count = w->all_count;
 	if (w->req->progress)
 		w->req->progress(w->req->progress_context, w->done_count, w->all_count);
 	pthread_mutex_unlock(&w->lock);
@@ -200,7 +203,7 @@ static void look_up_all(struct runner *r)
 		job->result = err_nomem(&job->error, "names of functions");
 }
 
-static void run_job(struct work *w, struct job *job)
+static void look_up_module(struct work *w, struct job *job)
 {
 	const struct profile_module *module = job->module;
 	struct sym_request req = {
@@ -211,14 +214,41 @@ static void run_job(struct work *w, struct job *job)
 		.debug_dirs = w->req->debug_dirs,
 	};
 	struct runner r = {.work = w, .job = job};
-	/* the vdso has no file, and nothing in it allocates */
-	if (job->frame_count && !(module->flags & MODULE_VDSO)) {
-		job->result = sym_module_open_symbols(&req, &r.module, &job->error);
-		if (!job->result)
-			look_up_all(&r);
-		sym_module_free(r.module);
-	}
+	job->result = sym_module_open_symbols(&req, &r.module, &job->error);
+	if (!job->result)
+		look_up_all(&r);
+	sym_module_free(r.module);
 	report_done(&r, job->frame_count);
+}
+
+/* With the help of what is known.  False: that did not work, and the job is as it was. */
+static bool look_up_rest(struct work *w, struct job *job, struct job *known)
+{
+	struct job rest;
+	bool is_ok = symbol_cache_missing(known, job, &rest);
+	if (is_ok && rest.frame_count) {
+		look_up_module(w, &rest);
+		is_ok = !rest.result && !rest.has_crashed && symbol_cache_learn(known, &rest);
+	}
+	is_ok = is_ok && symbol_cache_recall(known, job);
+	struct runner r = {.work = w, .job = job, .reported_count = rest.frame_count};
+	if (is_ok)
+		report_done(&r, job->frame_count);
+	job_clear(&rest);
+	mem_free(rest.frames);
+	if (!is_ok)
+		job_clear(job);
+	return is_ok;
+}
+
+static void run_job(struct work *w, struct job *job)
+{
+	/* the vdso has no file, and nothing in it allocates */
+	if (!job->frame_count || job->module->flags & MODULE_VDSO)
+		return;
+	struct job *known = symbol_cache_find(w->req->cache, job->module);
+	if (!known || !look_up_rest(w, job, known))
+		look_up_module(w, job);
 }
 
 static void *run_jobs(void *context)

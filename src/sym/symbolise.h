@@ -13,6 +13,14 @@
 #include "src/base/map.h"
 #include "src/profile/profile.h"
 
+/*
+ * struct symbol_cache - names found for one profile, to be used for the next: of all processes
+ * of a recording.  One symbolise_frames at a time may use it.
+ */
+struct symbol_cache;
+struct symbol_cache *symbol_cache_new(void); /* NULL: out of memory; a request goes without */
+void symbol_cache_free(struct symbol_cache *c);
+
 struct symbolise_request {
 	const struct profile_module *modules; /* [module_count], mod_id - 1 */
 	size_t module_count;
@@ -31,7 +39,8 @@ struct symbolise_request {
 	 */
 	void (*progress)(void *context, size_t done_count, size_t all_count);
 	void *progress_context;
-	unsigned thread_count; /* 0 = one per processor, at most 2 */
+	struct symbol_cache *cache; /* may be NULL */
+	unsigned thread_count;      /* 0 = one per processor, at most 2 */
 };
 
 /* What came out.  Everything is owned by the result; symbols can be given to profile_add_symbols. */

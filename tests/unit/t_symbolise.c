@@ -257,6 +257,66 @@ Test(symbolise, falls_back_on_symbols_if_debug_information_is_damaged)
 	symbolise_release(&r);
 }
 
+/* The build id of a file, as readelf prints it. */
+static void read_build_id(const char *name, struct profile_module *m)
+{
+	char line[512];
+	snprintf(line, sizeof line, "readelf -n '%s' | awk '/Build ID/ { print $3 }'",
+		 in_dir(name));
+	FILE *f = popen(line, "r");
+	cr_assert_not_null(f);
+	unsigned byte;
+	while (fscanf(f, "%2x", &byte) == 1)
+		m->build_id[m->build_id_bytes++] = (uint8_t)byte;
+	cr_assert_eq(pclose(f), 0);
+	cr_assert_gt(m->build_id_bytes, 8);
+}
+
+Test(symbolise, looks_up_only_what_no_earlier_process_had)
+{
+	static struct profile_frame frames[MOST_FRAMES];
+	struct profile_module module = {.path = in_dir("one.so")};
+	read_build_id("one.so", &module);
+	size_t count = add_frames(frames, 0, 1, "one.so"), half = count / 2;
+	struct symbolise_request req = {
+		.modules = &module, .module_count = 1, .frames = frames, .frame_count = count};
+	struct symbolise_result without, with;
+	struct err e = {0};
+	struct progress p = {0};
+	cr_assert_eq(symbolise_frames(&req, &without, &e), NEAP_OK);
+	req.cache = symbol_cache_new();
+	req.progress = note_progress;
+	req.progress_context = &p;
+	/* Every second frame, then all of them: known and new ones in turn. */
+	static struct profile_frame even[MOST_FRAMES];
+	for (size_t i = 0; i < half; i++)
+		even[i] = frames[2 * i];
+	req.frames = even;
+	req.frame_count = half;
+	cr_assert_eq(symbolise_frames(&req, &with, &e), NEAP_OK);
+	cr_expect_eq(with.named_count, half);
+	symbolise_release(&with);
+	for (int times = 0; times < 2; times++) {
+		p = (struct progress){0};
+		req.frames = frames;
+		req.frame_count = count;
+		cr_assert_eq(symbolise_frames(&req, &with, &e), NEAP_OK);
+		cr_expect(is_same(&without, &with), "names differ, time %d", times);
+		cr_expect_eq(with.warning_count, 0);
+		cr_expect(p.last_count == count && !p.went_back);
+		symbolise_release(&with);
+		shell("rm -f one.so"); /* nothing is read any more */
+	}
+	struct profile_module other = module;
+	other.build_id[0] ^= 1;
+	req.modules = &other;
+	cr_assert_eq(symbolise_frames(&req, &with, &e), NEAP_OK);
+	cr_expect_eq(with.named_count, 0, "another file's names were used");
+	symbolise_release(&with);
+	symbolise_release(&without);
+	symbol_cache_free(req.cache);
+}
+
 Test(symbolise, of_nothing_is_nothing)
 {
 	struct symbolise_request req = {.frame_count = 0};
@@ -271,8 +331,9 @@ Test(symbolise, survives_any_failing_allocation)
 {
 	static struct profile_frame frames[MOST_FRAMES];
 	shell("strip -g -o plain.so one.so"); /* no debug information: all in this process */
-	const struct profile_module modules[] = {{.path = in_dir("plain.so")},
-						 {.path = in_dir("gone.so")}};
+	struct profile_module modules[] = {{.path = in_dir("plain.so")},
+					   {.path = in_dir("gone.so")}};
+	read_build_id("plain.so", &modules[0]);
 	size_t count = add_frames(frames, 0, 1, "plain.so"), failed_count = 0;
 	frames[count++] = (struct profile_frame){.module = 2, .pc = 1};
 	struct symbolise_request req = {.modules = modules,
@@ -283,6 +344,7 @@ Test(symbolise, survives_any_failing_allocation)
 	for (uint64_t n = 1;; n++) {
 		struct symbolise_result r;
 		struct err e = {0};
+		req.cache = n % 2 ? symbol_cache_new() : NULL;
 		uint64_t before = mem_count();
 		mem_fail_at(n);
 		enum neap_err rc = symbolise_frames(&req, &r, &e);
@@ -293,7 +355,8 @@ Test(symbolise, survives_any_failing_allocation)
 		if (rc == ERR_NOMEM)
 			cr_assert_null(r.symbols.lines);
 		symbolise_release(&r);
-		if (!was_reached)
+		symbol_cache_free(req.cache);
+		if (!was_reached && n % 2)
 			break;
 	}
 	cr_expect_gt(failed_count, 20);
