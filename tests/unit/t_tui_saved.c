@@ -132,11 +132,11 @@ Test(saved, reads_what_it_writes, .init = begin, .fini = finish)
 {
 	struct buf first = {0}, second = {0};
 	struct query_error error;
-	press("jjlma");
+	press("ma");
 	cr_assert_eq(model_set_text(&b->model, "live | where func=\"a\\nb\\\\n c\" | by func,line",
 				    &error),
 		     NEAP_OK);
-	press("mb'a3");
+	press("mb'aClj3"); /* not what is open at first */
 	save(&first);
 	cr_assert(strstr(first.data, "\nmark a\nview Tree down 0\nquery peak | min 1%\n"));
 	browser_free(b);
