@@ -193,7 +193,7 @@ static struct nc_ctx *first_ctx(void)
 /* Does this thread run on its alternate signal stack? */
 static bool is_on_signal_stack(void)
 {
-	stack_t now;
+	stack_t now = {0};
 	long ret = nc_syscall3(SYS_sigaltstack, 0, (long)&now, 0);
 	return nc_sys_failed(ret) || now.ss_flags & SS_ONSTACK;
 }

@@ -208,11 +208,6 @@ struct subject {
 		  (s)->window.to, (intmax_t)(got).blocks, (intmax_t)(got).bytes,      \
 		  (intmax_t)(want).blocks, (intmax_t)(want).bytes)
 
-static node_id node_of(const struct profile *p, size_t cohort)
-{
-	return p->sites[p->cohort_site[cohort] - 1].node;
-}
-
 static void add(struct graph_sum *to, struct graph_sum value)
 {
 	to->blocks += value.blocks;
