@@ -145,10 +145,12 @@ static uint32_t recycled_cohort(struct nc_ctx *t)
 	uint32_t tail = shared->ring_tail;
 	uint32_t found = NC_NONE;
 	while (!found && tail != __atomic_load_n(&shared->ring_head, __ATOMIC_ACQUIRE)) {
-		uint32_t id = shared->ring[tail++ % NC_RING_ENTRIES];
+		uint64_t entry = shared->ring[tail++ % NC_RING_ENTRIES];
+		uint32_t id = (uint32_t)entry;
 		struct nc_cohort *c = nc_cohort(id);
-		/* A late event may have revived it: then it stays what it is. */
-		if (c->births == c->deaths + __atomic_load_n(&c->remote_deaths, __ATOMIC_ACQUIRE))
+		/* A late event may have come, and its death too: then it stays what it is. */
+		if (entry == nc_ring_entry(id, c->births) &&
+		    c->births == c->deaths + __atomic_load_n(&c->remote_deaths, __ATOMIC_ACQUIRE))
 			found = id;
 	}
 	__atomic_store_n(&shared->ring_tail, tail, __ATOMIC_RELEASE);

@@ -150,7 +150,7 @@ enum nc_api {
  *
  * Recycling: a cohort without live blocks whose birth interval is over may be
  * pushed by the recorder on the ring of its thread.  The owner reuses it only
- * if it is still without live blocks: it zeroes the counters, writes the new
+ * if it is still without live blocks and no block was born there since it was read: it zeroes the counters, writes the new
  * identity, and stores `birth` last.  A changed `birth` is how the recorder
  * sees a new cohort at an old index.
  */
@@ -199,8 +199,17 @@ struct nc_thread {
 	uint32_t ring_head; /* recorder stores with release */
 	uint32_t ring_tail; /* owner stores with release */
 	uint32_t pad[4];
-	uint32_t ring[NC_RING_ENTRIES];
+	uint64_t ring[NC_RING_ENTRIES]; /* cohort, and its births above it: nc_ring_entry */
 };
+
+/*
+ * An entry of the ring.  With the low bits of its births when the recorder last read it: if
+ * they differ, something happened since that was not written yet.
+ */
+static inline uint64_t nc_ring_entry(uint32_t cohort, uint64_t births)
+{
+	return births << 32 | cohort;
+}
 
 enum nc_thread_flags {
 	NC_THREAD_USED = 1,  /* set after the other fields */

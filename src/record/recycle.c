@@ -3,9 +3,10 @@
  *
  *   scan.c finds one dead -> young (waits) -> ready of its thread -> its ring -> reused
  *
- * The wait is for exactness.  A thread that was preempted inside a hook can still count
- * an event in a cohort of an interval that is over; if that cohort were handed on and
- * reused at once, the event would be overwritten before it was seen here.
+ * A thread that was preempted inside a hook can still count an event in a cohort of an
+ * interval that is over; if that cohort were handed on and reused at once, the event would be
+ * overwritten before it was seen here.  So it waits, and its births go along with it: the
+ * thread does not take it if there were more since.
  *
  * Nothing is recycled in a process that has not used many cohorts: a child of fork reads
  * its parent's at its first event, which may be long after the fork (collector/fork.c).
@@ -228,7 +229,7 @@ static void fill_ring(struct process *p, uint32_t thread)
 		s->flags = (s->flags & ~(uint32_t)SHADOW_QUEUED) | SHADOW_PUSHED;
 		s->push_thread = thread;
 		s->push_head = head;
-		in->ring[head++ % NC_RING_ENTRIES] = item.idx;
+		in->ring[head++ % NC_RING_ENTRIES] = nc_ring_entry(item.idx, s->births);
 		__atomic_store_n(&in->ring_head, head, __ATOMIC_RELEASE);
 	}
 }

@@ -120,7 +120,7 @@ static void orphan_retirees(struct process *p, struct thread_entry *t, const str
 {
 	uint32_t tail = __atomic_load_n(&in->ring_tail, __ATOMIC_ACQUIRE);
 	for (uint32_t left = in->ring_head - tail; left && left <= NC_RING_ENTRIES; left--) {
-		uint32_t idx = in->ring[tail++ % NC_RING_ENTRIES];
+		uint32_t idx = (uint32_t)in->ring[tail++ % NC_RING_ENTRIES];
 		struct shadow *s = chunks_find(&p->scanner.shadows, idx);
 		if (!s || !s->birth || !(s->flags & SHADOW_PUSHED))
 			continue;

@@ -185,10 +185,12 @@ static uint32_t recycled(void)
 {
 	struct nc_thread *t = at(NC_SEC_THREADS, 1);
 	while (t->ring_tail != __atomic_load_n(&t->ring_head, __ATOMIC_ACQUIRE)) {
-		uint32_t id = t->ring[t->ring_tail % NC_RING_ENTRIES];
+		uint64_t entry = t->ring[t->ring_tail % NC_RING_ENTRIES];
+		uint32_t id = (uint32_t)entry;
 		__atomic_store_n(&t->ring_tail, t->ring_tail + 1, __ATOMIC_RELEASE);
 		struct nc_cohort *c = cohort(id);
-		if (c->births == c->deaths + __atomic_load_n(&c->remote_deaths, __ATOMIC_ACQUIRE))
+		if (entry == nc_ring_entry(id, c->births) &&
+		    c->births == c->deaths + __atomic_load_n(&c->remote_deaths, __ATOMIC_ACQUIRE))
 			return id;
 	}
 	return 0;
