@@ -391,7 +391,7 @@ static unsigned draw_error(const struct prompt *p, const struct area *a, unsigne
 	area_fill(a, row, 0, 1, a->cols, plain, ' ');
 	unsigned col = area_put(a, row, 1, look(ROLE_ERROR), e->text);
 	if (e->help[0])
-		col = area_printf(a, row, col, look(ROLE_TEXT), ": %s", e->help);
+		area_printf(a, row, col, look(ROLE_TEXT), ": %s", e->help);
 	else if (e->expected[0])
 		area_printf(a, row, col, look(ROLE_DIM), "; expected: %s", e->expected);
 	return row;

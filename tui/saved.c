@@ -18,6 +18,7 @@
 #include "tui/bookmarks.h"
 
 #define DEPTH_MOST 100000u
+#define FNV_PRIME  0x100000001b3u
 
 static const char head_line[] = "neap-browse 1";
 
@@ -27,7 +28,7 @@ static uint64_t hash_bytes(uint64_t hash, const void *data, size_t bytes)
 {
 	const unsigned char *p = data;
 	for (size_t i = 0; i < bytes; i++)
-		hash = (hash ^ p[i]) * 0x100000001b3u;
+		hash = (hash ^ p[i]) * FNV_PRIME;
 	return hash;
 }
 
@@ -36,11 +37,20 @@ static uint64_t hash_text(uint64_t hash, const char *text)
 	return hash_bytes(hash, text ? text : "", text ? strlen(text) + 1 : 1);
 }
 
+/* Its bytes, the lowest first. */
+static uint64_t hash_number(uint64_t hash, uint64_t number)
+{
+	for (unsigned shift = 0; shift < 64; shift += 8)
+		hash = (hash ^ (number >> shift & 0xff)) * FNV_PRIME;
+	return hash;
+}
+
 static uint64_t hash_run(uint64_t hash, const struct profile_run *run)
 {
 	const uint64_t numbers[] = {run->pid, run->ppid, run->start_unix_ns, run->sample_bytes,
 				    run->argv_count};
-	hash = hash_bytes(hash, numbers, sizeof numbers);
+	for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+		hash = hash_number(hash, numbers[i]);
 	for (size_t i = 0; i < run->argv_count; i++)
 		hash = hash_text(hash, run->argv[i]);
 	hash = hash_text(hash, run->exe);

@@ -86,7 +86,7 @@ static bool parse_instant(const struct browser *b, const char *p, size_t bytes, 
 	} units[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"m", 60e9}, {"h", 3600e9}};
 	const struct profile *profile = b->model.profile;
 	char word[64];
-	char *rest;
+	char *rest = word;
 	if (!bytes || bytes >= sizeof word)
 		return false;
 	memcpy(word, p, bytes);

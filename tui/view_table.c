@@ -229,7 +229,7 @@ static void draw_keys(const struct table *t, struct browser *b, const struct are
 	const struct query_result *r = result_of(t);
 	char text[FMT_BYTES], count[FMT_BYTES];
 	unsigned col = l->keys;
-	size_t left = key_count(r);
+	unsigned left = (unsigned)key_count(r); /* columns that room must be kept for */
 	if (r->rows[at].kind == ROW_OTHER) {
 		const char *min = state_chip(model_state(&b->model), STAGE_MIN);
 		fmt_count(count, sizeof count, r->rows[at].count);
@@ -243,13 +243,13 @@ static void draw_keys(const struct table *t, struct browser *b, const struct are
 		if (!r->columns[i].is_key || !is_shown(r, i))
 			continue;
 		unsigned room = a->cols - col;
-		unsigned most = left > 1 ? room / (unsigned)left : room;
+		unsigned most = room / (left ? left : 1);
 		const char *key = key_text(t, b, at, i, most, text, sizeof text);
 		bool is_match = b->find[0] && strstr(key, b->find);
 		area_put_most(a, row, col, most, is_match ? look_bold(ROLE_MATCH) : look(ROLE_TEXT),
 			      key);
 		col += most > 1 && left > 1 ? most : room;
-		left--;
+		left -= left > 0;
 	}
 }
 
