@@ -138,7 +138,8 @@ signalled() {
 	local title=$1 signal=$2 want=$3 end=$4 got=0 pid
 	shift 4
 	rm -f ./*.neap ready
-	"$NEAP" record -q -o w.neap -- ./wait "$@" >ready 2>"$tmp/err" &
+	# What this script was started with ignored is not ignored here: it may run in the background.
+	env --default-signal=INT,TERM "$NEAP" record -q -o w.neap -- ./wait "$@" >ready 2>"$tmp/err" &
 	pid=$!
 	for _ in $(seq 200); do
 		[ -s ready ] && break
