@@ -125,18 +125,37 @@ static void print_totals(const struct record_file *f)
 			fmt_count(blocks, sizeof blocks, (int64_t)f->lost_count), f->path);
 }
 
+/* Comes a before b in the list?  Those with the highest peak first, then as they ended. */
+static bool is_before(const struct record_file *a, const struct record_file *b)
+{
+	return a->peak_bytes != b->peak_bytes ? a->peak_bytes > b->peak_bytes : a < b;
+}
+
+/* The one that comes next after `last` (NULL: the first), apart from `without`; NULL: none. */
+static const struct record_file *next_file(const struct record_result *r,
+					   const struct record_file *last,
+					   const struct record_file *without)
+{
+	const struct record_file *next = NULL;
+	for (size_t i = 0; i < r->file_count; i++) {
+		const struct record_file *f = &r->files[i];
+		if (f != without && (!last || is_before(last, f)) && (!next || is_before(f, next)))
+			next = f;
+	}
+	return next;
+}
+
+/* A wrapper's script or a shim starts what the user meant: it is at the top of the list. */
 static void print_others(const struct record_result *r, const struct record_file *first)
 {
 	char peak[FMT_BYTES], path[1024], program[256];
 	size_t shown = 0;
+	const struct record_file *f = NULL;
 	if (r->file_count < 2)
 		return;
 	fprintf(stderr, "neap: %zu other process%s:\n", r->file_count - 1,
-		r->file_count == 2 ? "" : "es");
-	for (size_t i = 0; i < r->file_count && shown < MOST_FILES; i++) {
-		const struct record_file *f = &r->files[i];
-		if (f == first)
-			continue;
+		r->file_count == 2 ? "" : "es, those with the highest peak first");
+	while (shown < MOST_FILES && (f = next_file(r, f, first))) {
 		shown++;
 		fprintf(stderr, "neap:   %s  (%s, process %u, peak %s)\n",
 			safe(path, sizeof path, f->path), safe(program, sizeof program, f->program),

@@ -11,7 +11,7 @@
  *
  * but not longer than 1/2 of the time recorded so far, and 64 intervals.  Counts stay
  * exact; only the instants that can be asked for lie further apart.  A run that lasts
- * ten times longer adds some ten snapshots.  An interval that the user asked for is
+ * ten times longer adds some six snapshots.  An interval that the user asked for is
  * kept as it is.
  */
 #include "config.h"

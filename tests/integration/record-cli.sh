@@ -113,6 +113,17 @@ else
 fi
 rm -f ./*.neap
 
+# ---- the summary -------------------------------------------------------------------------------
+# A shim: what was meant is the child that holds most, wherever it comes among the others.
+cat >shim.sh <<'S'
+./seven
+"$1" 20000 12
+./seven
+S
+"$NEAP" record -o s.neap -- bash shim.sh "$walk" >/dev/null 2>"$tmp/err" || true
+equal "a shim: the highest peak first" walk "$(sed -n '/other process/{n;s/.*(\([^,]*\),.*/\1/p}' "$tmp/err" | sed 's/.*walk.*/walk/')"
+rm -f ./*.neap
+
 # ---- signals -----------------------------------------------------------------------------------
 cat >wait.c <<'C'
 #include <signal.h>
