@@ -82,7 +82,7 @@ static enum neap_err load(struct sym_module *m, const struct sym_request *req, s
 	if (rc)
 		return rc;
 	if (!elf_has_dwarf(m->file))
-		m->debug_file = debugfile_find(m->file, req->debug_dirs);
+		m->debug_file = debugfile_find(m->file, req->search.debug_dirs);
 	return load_symbols(m) ? NEAP_OK : err_nomem(e, "symbols");
 }
 

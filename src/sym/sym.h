@@ -17,14 +17,32 @@
 
 struct sym_module; /* one opened module with what was found for it */
 
+enum sym_file_kind {
+	SYM_FILE_DEBUG,  /* debug information that was split off, or that dwz took together */
+	SYM_FILE_PROGRAM /* the program or library itself */
+};
+
+/* Where files are looked for besides a module's own folder and the system's. */
+struct sym_search {
+	/* NULL-terminated, each laid out as /usr/lib/debug or flat; before the system's.  May be NULL */
+	const char *const *debug_dirs;
+	/*
+	 * A file with this build id, for when there is none on this machine; as debuginfod.
+	 * Returns a descriptor, which is then ours, or -1.  What it gives is checked.  May be
+	 * called from several threads at once.  May be NULL.
+	 */
+	int (*fetch)(void *context, enum sym_file_kind kind, const uint8_t *build_id,
+		     size_t build_id_bytes);
+	void *fetch_context;
+};
+
 struct sym_request {
 	const char *path; /* for messages and for the search */
 	int fd;           /* >= 0: read this instead of opening path (borrowed, dup'ed) */
 	const uint8_t *
 		build_id; /* as mapped; build_id_bytes 0 = unknown, then the file is accepted as it is */
 	size_t build_id_bytes;
-	const char *const
-		*debug_dirs; /* NULL-terminated, searched before /usr/lib/debug; may be NULL */
+	struct sym_search search;
 };
 
 /*

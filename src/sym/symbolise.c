@@ -16,6 +16,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "src/base/limits.h"
@@ -23,9 +24,11 @@
 #include "src/sym/cache.h"
 #include "src/sym/isolate.h"
 #include "src/sym/job.h"
+#include "src/sym/standin.h"
 #include "src/sym/sym_priv.h"
 
 #define LIMIT_THREADS 2u
+#define NS_PER_S      UINT64_C(1000000000)
 #define PATIENCE_MS   60000u /* reading one unit of debug information may take seconds */
 
 struct work {
@@ -38,6 +41,7 @@ struct work {
 	size_t next_job;
 	size_t done_count;
 	pthread_mutex_t fork_lock; /* one child is started at a time */
+	pthread_mutex_t fetch_lock;
 };
 
 /* ---- making jobs ------------------------------------------------------------------ */
@@ -203,7 +207,16 @@ static void look_up_all(struct runner *r)
 		job->result = err_nomem(&job->error, "names of functions");
 }
 
-static void look_up_module(struct work *w, struct job *job)
+/* A file without build id may be any other by now. */
+static bool is_too_young(const struct work *w, const struct job *job)
+{
+	struct stat st;
+	uint64_t recorded_s = w->req->recorded_unix_ns / NS_PER_S;
+	return recorded_s && !job->module->build_id_bytes && job->fd < 0 &&
+	       !stat(job->module->path, &st) && (uint64_t)st.st_mtim.tv_sec > recorded_s;
+}
+
+static enum neap_err open_itself(const struct work *w, struct job *job, struct sym_module **out)
 {
 	const struct profile_module *module = job->module;
 	struct sym_request req = {
@@ -213,8 +226,55 @@ static void look_up_module(struct work *w, struct job *job)
 		.build_id_bytes = module->build_id_bytes,
 		.debug_dirs = w->req->debug_dirs,
 	};
+	*out = NULL;
+	if (is_too_young(w, job))
+		return err_set(&job->error, ERR_ABSENT,
+			       "'%s' was changed after the recording, and has no build id to tell "
+			       "whether it is the same",
+			       module->path);
+	return sym_module_open_symbols(&req, out, &job->error);
+}
+
+static char *fetch(struct work *w, const struct job *job)
+{
+	if (!w->req->fetch || !job->module->build_id_bytes)
+		return NULL;
+	pthread_mutex_lock(&w->fetch_lock);
+	char *path = w->req->fetch(w->req->fetch_context, job->module);
+	pthread_mutex_unlock(&w->fetch_lock);
+	return path;
+}
+
+/*
+ * The module, or a copy or its debug information with the same build id from elsewhere if that
+ * is all there is, or says more.
+ */
+static enum neap_err open_module(struct work *w, struct job *job, struct sym_module **out)
+{
+	enum neap_err code = open_itself(w, job, out);
+	if (*out && sym_module_has_debuginfo(*out))
+		return code;
+	struct sym_module *other = standin_find(job->module, w->req->debug_dirs, *out != NULL);
+	if (!other || !sym_module_has_debuginfo(other)) {
+		char *path = fetch(w, job);
+		struct sym_module *fetched = path ? standin_open(job->module, path) : NULL;
+		mem_free(path);
+		if (fetched) {
+			sym_module_free(other);
+			other = fetched;
+		}
+	}
+	if (!other)
+		return code;
+	sym_module_free(*out);
+	*out = other;
+	return NEAP_OK;
+}
+
+static void look_up_module(struct work *w, struct job *job)
+{
 	struct runner r = {.work = w, .job = job};
-	job->result = sym_module_open_symbols(&req, &r.module, &job->error);
+	job->result = open_module(w, job, &r.module);
 	if (!job->result)
 		look_up_all(&r);
 	sym_module_free(r.module);
@@ -393,13 +453,18 @@ static bool merge_jobs(const struct work *w, struct symbolise_result *out)
 	return is_ok;
 }
 
-static bool add_warning(struct symbolise_result *out, struct buf *text)
+static bool add_warning(struct symbolise_result *out, struct buf *text, size_t module_idx)
 {
-	if (text->has_failed || !vec_reserve((void **)&out->warnings, &out->warning_cap,
-					     out->warning_count + 1, sizeof *out->warnings)) {
+	size_t count = out->warning_count + 1;
+	if (text->has_failed ||
+	    !vec_reserve((void **)&out->warnings, &out->warning_cap, count,
+			 sizeof *out->warnings) ||
+	    !vec_reserve((void **)&out->warning_module_idx, &out->warning_module_cap, count,
+			 sizeof *out->warning_module_idx)) {
 		buf_release(text);
 		return false;
 	}
+	out->warning_module_idx[out->warning_count] = module_idx;
 	out->warnings[out->warning_count++] = text->data;
 	return true;
 }
@@ -419,7 +484,7 @@ static bool add_warnings(const struct work *w, struct symbolise_result *out)
 				job->module->path);
 		else
 			continue;
-		if (!add_warning(out, &text))
+		if (!add_warning(out, &text, (size_t)(job->module - w->req->modules)))
 			return false;
 	}
 	return true;
@@ -433,6 +498,7 @@ static void release_work(struct work *w)
 	mem_free(w->frames);
 	pthread_mutex_destroy(&w->lock);
 	pthread_mutex_destroy(&w->fork_lock);
+	pthread_mutex_destroy(&w->fetch_lock);
 }
 
 enum neap_err symbolise_frames(const struct symbolise_request *req, struct symbolise_result *out,
@@ -443,6 +509,7 @@ enum neap_err symbolise_frames(const struct symbolise_request *req, struct symbo
 		.req = req,
 		.lock = PTHREAD_MUTEX_INITIALIZER,
 		.fork_lock = PTHREAD_MUTEX_INITIALIZER,
+		.fetch_lock = PTHREAD_MUTEX_INITIALIZER,
 	};
 	bool is_ok = make_jobs(&w);
 	if (is_ok) {
@@ -464,6 +531,7 @@ void symbolise_release(struct symbolise_result *out)
 	for (size_t i = 0; i < out->warning_count; i++)
 		mem_free(out->warnings[i]);
 	mem_free(out->warnings);
+	mem_free(out->warning_module_idx);
 	mem_free(out->symbols.funcs);
 	mem_free(out->symbols.files);
 	mem_free(out->symbols.lines);

@@ -155,7 +155,8 @@ static const char *path_in_dir(const char *name)
 
 static struct sym_module *open_module(const char *name, const char *const *debug_dirs)
 {
-	struct sym_request req = {.path = path_in_dir(name), .fd = -1, .debug_dirs = debug_dirs};
+	struct sym_request req = {
+		.path = path_in_dir(name), .fd = -1, .search = {.debug_dirs = debug_dirs}};
 	struct sym_module *m = NULL;
 	struct err e = {0};
 	cr_assert_eq(sym_module_open(&req, &m, &e), NEAP_OK, "%s", e.text);
