@@ -332,6 +332,16 @@ enum neap_err profile_parse(const void *data, size_t bytes, const char *name, st
 			    struct err *e);
 void profile_free(struct profile *p);
 
+/*
+ * profile_replace_symbols - append to out the bytes of a profile file with other symbols.
+ *   data, name  the file and what it is called in messages; must be what s->frame_count is of
+ * All other blocks stay as they are, damaged ones too; after a cut only what is whole stays.
+ * Fails: ERR_FORMAT, ERR_UNSUPPORTED (not ours); ERR_LIMIT (too many names), ERR_NOMEM.
+ */
+enum neap_err profile_replace_symbols(const void *data, size_t bytes, const char *name,
+				      const struct profile_symbols *s, struct buf *out,
+				      struct err *e);
+
 /* profile_check - counters against each other: deaths never exceed births, peak entries add up to
  * the peak within its bound, ...  Appends one line per finding to out; returns how many. */
 size_t profile_check(const struct profile *p, struct buf *out);

@@ -23,7 +23,7 @@ static void add_names(struct naming *n, struct naming_job *job)
 		.frames = job->frames,
 		.frame_count = job->frame_count,
 		.module_fds = job->modules.fds,
-		.debug_dirs = n->recorder->options->debug_dirs,
+		.search = {.debug_dirs = n->recorder->options->debug_dirs},
 		.cache = n->cache,
 		.progress = note_progress,
 		.progress_context = n,

@@ -15,8 +15,12 @@ src_sym_libsym_la_SOURCES = \
 	src/sym/isolate.h \
 	src/sym/job.c \
 	src/sym/job.h \
+	src/sym/keep.c \
+	src/sym/keep.h \
 	src/sym/module.c \
 	src/sym/spans.c \
+	src/sym/standin.c \
+	src/sym/standin.h \
 	src/sym/sym.h \
 	src/sym/sym_priv.h \
 	src/sym/symbolise.c \

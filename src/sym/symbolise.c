@@ -41,7 +41,6 @@ struct work {
 	size_t next_job;
 	size_t done_count;
 	pthread_mutex_t fork_lock; /* one child is started at a time */
-	pthread_mutex_t fetch_lock;
 };
 
 /* ---- making jobs ------------------------------------------------------------------ */
@@ -224,7 +223,7 @@ static enum neap_err open_itself(const struct work *w, struct job *job, struct s
 		.fd = job->fd,
 		.build_id = module->build_id,
 		.build_id_bytes = module->build_id_bytes,
-		.debug_dirs = w->req->debug_dirs,
+		.search = w->req->search,
 	};
 	*out = NULL;
 	if (is_too_young(w, job))
@@ -235,35 +234,13 @@ static enum neap_err open_itself(const struct work *w, struct job *job, struct s
 	return sym_module_open_symbols(&req, out, &job->error);
 }
 
-static char *fetch(struct work *w, const struct job *job)
-{
-	if (!w->req->fetch || !job->module->build_id_bytes)
-		return NULL;
-	pthread_mutex_lock(&w->fetch_lock);
-	char *path = w->req->fetch(w->req->fetch_context, job->module);
-	pthread_mutex_unlock(&w->fetch_lock);
-	return path;
-}
-
-/*
- * The module, or a copy or its debug information with the same build id from elsewhere if that
- * is all there is, or says more.
- */
+/* The module, or what lies elsewhere with the same build id if that is all there is, or says more. */
 static enum neap_err open_module(struct work *w, struct job *job, struct sym_module **out)
 {
 	enum neap_err code = open_itself(w, job, out);
 	if (*out && sym_module_has_debuginfo(*out))
 		return code;
-	struct sym_module *other = standin_find(job->module, w->req->debug_dirs, *out != NULL);
-	if (!other || !sym_module_has_debuginfo(other)) {
-		char *path = fetch(w, job);
-		struct sym_module *fetched = path ? standin_open(job->module, path) : NULL;
-		mem_free(path);
-		if (fetched) {
-			sym_module_free(other);
-			other = fetched;
-		}
-	}
+	struct sym_module *other = standin_find(job->module, &w->req->search, *out != NULL);
 	if (!other)
 		return code;
 	sym_module_free(*out);
@@ -498,7 +475,6 @@ static void release_work(struct work *w)
 	mem_free(w->frames);
 	pthread_mutex_destroy(&w->lock);
 	pthread_mutex_destroy(&w->fork_lock);
-	pthread_mutex_destroy(&w->fetch_lock);
 }
 
 enum neap_err symbolise_frames(const struct symbolise_request *req, struct symbolise_result *out,
@@ -509,7 +485,6 @@ enum neap_err symbolise_frames(const struct symbolise_request *req, struct symbo
 		.req = req,
 		.lock = PTHREAD_MUTEX_INITIALIZER,
 		.fork_lock = PTHREAD_MUTEX_INITIALIZER,
-		.fetch_lock = PTHREAD_MUTEX_INITIALIZER,
 	};
 	bool is_ok = make_jobs(&w);
 	if (is_ok) {

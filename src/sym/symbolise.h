@@ -12,6 +12,7 @@
 #include "src/base/err.h"
 #include "src/base/map.h"
 #include "src/profile/profile.h"
+#include "src/sym/sym.h"
 
 /*
  * struct symbol_cache - names found for one profile, to be used for the next: of all processes
@@ -31,8 +32,12 @@ struct symbolise_request {
 	 * replaced by now; -1 = open the module's path.  Borrowed, not closed.
 	 */
 	const int *module_fds;
-	const char *const
-		*debug_dirs; /* NULL-terminated, searched before /usr/lib/debug; may be NULL */
+	struct sym_search search; /* where files are besides their own places */
+	/*
+	 * When the profile was recorded, if that is over: a module without build id is then only
+	 * believed to be the file at its path if that is no younger.  0: being recorded.
+	 */
+	uint64_t recorded_unix_ns;
 	/*
 	 * May be NULL.  Called now and then with the number of frames looked up so far, from the
 	 * threads that do the work but never from two at once.
@@ -48,7 +53,8 @@ struct symbolise_result {
 	struct profile_symbols symbols; /* one run per frame of the request */
 	/* one line each, for people: "no names for the code of /usr/lib/libfoo.so: build id ..." */
 	char **warnings;
-	size_t warning_count, warning_cap;
+	size_t *warning_module_idx; /* [warning_count]: in modules of the request */
+	size_t warning_count, warning_cap, warning_module_cap;
 	size_t named_count; /* frames with at least a function */
 	size_t lined_count; /* frames with a line of source */
 	struct arena arena; /* strings of symbols */
