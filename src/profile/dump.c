@@ -177,12 +177,31 @@ static void dump_end(const struct profile_end *e, struct buf *out)
 	buf_putc(out, '\n');
 }
 
+static void dump_source(const struct profile_source *s, struct buf *out)
+{
+	const char *const texts[][2] = {{"format", s->format},       {"title", s->title},
+					{"file", s->file},           {"producer", s->producer},
+					{"time_unit", s->time_unit}, {"notes", s->notes}};
+	for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+		buf_printf(out, "  %s ", texts[i][0]);
+		put_name(out, texts[i][1]);
+		buf_putc(out, '\n');
+	}
+	buf_printf(out, "  estimated %d partial %d unknown 0x%" PRIx64 ": ", s->is_estimated,
+		   s->is_partial, s->unknown);
+	profile_facts_text(s->unknown, out);
+	buf_putc(out, '\n');
+}
+
 static void dump_content(const struct loader *l, unsigned type, const struct dump *d)
 {
 	const struct profile *p = l->p;
 	switch (type) {
 	case BLOCK_RUN:
 		dump_run(&p->run, d->out);
+		break;
+	case BLOCK_SOURCE:
+		dump_source(&p->source, d->out);
 		break;
 	case BLOCK_DROPS:
 		for (unsigned i = 0; i < DROP_COUNT; i++)

@@ -50,6 +50,39 @@ const char *profile_drop_meaning(enum profile_drop d)
 	return (unsigned)d < DROP_COUNT ? drops[d].meaning : "a cause this version does not know";
 }
 
+const char *profile_fact_name(unsigned bit)
+{
+	static const char *const names[FACT_COUNT] = {
+		"what was live at the end", /* in the order of enum profile_fact */
+		"times",
+		"threads",
+		"sizes of blocks",
+		"numbers of blocks",
+		"allocations in all",
+		"frees",
+		"temporary blocks",
+		"lifetimes",
+		"functions called",
+		"the peak",
+		"the exact peak",
+		"addresses",
+	};
+	return bit < FACT_COUNT ? names[bit] : "unknown";
+}
+
+void profile_facts_text(uint64_t facts, struct buf *out)
+{
+	const char *separator = "";
+	if (facts & FACT_PEAK)
+		facts &= ~(uint64_t)FACT_PEAK_EXACT;
+	for (unsigned bit = 0; bit < FACT_COUNT; bit++) {
+		if (!(facts >> bit & 1))
+			continue;
+		buf_printf(out, "%s%s", separator, profile_fact_name(bit));
+		separator = ", ";
+	}
+}
+
 const char *block_type_name(unsigned type)
 {
 	static const char *const names[BLOCK_TYPE_COUNT] = {
@@ -65,6 +98,7 @@ const char *block_type_name(unsigned type)
 		[BLOCK_PEAK] = "peak",
 		[BLOCK_SYMBOLS] = "symbols",
 		[BLOCK_END] = "end",
+		[BLOCK_SOURCE] = "source",
 	};
 	return type < BLOCK_TYPE_COUNT && names[type] ? names[type] : "unknown";
 }

@@ -165,6 +165,45 @@ struct profile_end {
 	const char *reason; /* for END_STOPPED, else "" */
 };
 
+/*
+ * What a profile can know besides stacks and bytes.  Our own recordings know all of it; what other
+ * tools write often does not, and then nobody may take a 0 for an answer.
+ */
+enum profile_fact {
+	FACT_LIVE = 1 << 0,        /* what was live at the end */
+	FACT_TIME = 1 << 1,        /* when blocks were born and died */
+	FACT_THREADS = 1 << 2,     /* which thread allocated */
+	FACT_SIZES = 1 << 3,       /* sizes of single blocks */
+	FACT_COUNTS = 1 << 4,      /* numbers of blocks */
+	FACT_ALLOCATED = 1 << 5,   /* everything that was born, not only what lived on */
+	FACT_FREED = 1 << 6,       /* what died */
+	FACT_TEMPORARY = 1 << 7,   /* what was freed before its thread allocated again */
+	FACT_LIFETIMES = 1 << 8,   /* which blocks died, so how long they lived */
+	FACT_APIS = 1 << 9,        /* malloc, calloc, ... */
+	FACT_PEAK = 1 << 10,       /* what was live at the peak */
+	FACT_PEAK_EXACT = 1 << 11, /* the peak itself, not the highest of some instants */
+	FACT_ADDRESSES = 1 << 12,  /* addresses of code */
+};
+#define FACT_COUNT 13u
+#define FACT_ALL   ((1u << FACT_COUNT) - 1)
+const char *profile_fact_name(unsigned bit); /* of 1 << bit, as one says it: "threads"; "unknown" */
+/* profile_facts_text - append the names: "threads, sizes of blocks". */
+void profile_facts_text(uint64_t facts, struct buf *out);
+
+/* Where an imported profile comes from; a recorded one has none. */
+struct profile_source {
+	const char *format;   /* as --format takes it: "heaptrack" */
+	const char *title;    /* whose format that is: "valgrind's massif" */
+	const char *file;     /* what was imported */
+	const char *producer; /* what wrote it, if it says so, else "" */
+	const char *
+		time_unit; /* "": times are nanoseconds; else what one stands for: "instructions" */
+	const char *notes; /* for people, one a line; "" */
+	uint64_t unknown;  /* enum profile_fact: what is not known */
+	bool is_estimated; /* numbers were scaled from samples */
+	bool is_partial;   /* the file ended too early */
+};
+
 /* ---- symbols ----------------------------------------------------------------- */
 
 struct profile_func {
@@ -209,6 +248,10 @@ enum neap_err profile_writer_new(int fd, const char *path, const struct profile_
 /* Each returns the new id, or 0 after a failure that flush will report. */
 mod_id profile_add_module(struct profile_writer *w, const struct profile_module *m);
 thread_id profile_add_thread(struct profile_writer *w, const struct profile_thread *t);
+/* What is known of the run only later; replaces what profile_writer_new got. */
+void profile_update_run(struct profile_writer *w, const struct profile_run *run);
+void profile_set_source(struct profile_writer *w,
+			const struct profile_source *s); /* last one counts */
 /* Later facts about a module or thread (last_snap, name, flags) replace the earlier record. */
 void profile_update_module(struct profile_writer *w, mod_id id, const struct profile_module *m);
 void profile_update_thread(struct profile_writer *w, thread_id id, const struct profile_thread *t);
@@ -263,6 +306,8 @@ struct profile {
 	char *path;
 	uint64_t file_bytes;
 	struct profile_run run;
+	bool has_source; /* imported */
+	struct profile_source source;
 	struct profile_end end;
 	struct profile_damage damage;
 

@@ -40,9 +40,15 @@ enum block_type {
 	BLOCK_PEAK,
 	BLOCK_SYMBOLS,
 	BLOCK_END,
+	BLOCK_SOURCE,
 	BLOCK_TYPE_COUNT,
 };
 const char *block_type_name(unsigned type);
+
+enum source_flags {
+	SOURCE_ESTIMATED = 1,
+	SOURCE_PARTIAL = 2
+};
 
 enum block_flags {
 	BLOCK_IS_ZSTD = 1

@@ -103,6 +103,28 @@ enum neap_err read_end(struct loader *l, struct reader *r, struct err *e)
 	return NEAP_OK;
 }
 
+enum neap_err read_source(struct loader *l, struct reader *r, struct err *e)
+{
+	struct profile_source source = {0};
+	const char **texts[] = {&source.format,   &source.title,     &source.file,
+				&source.producer, &source.time_unit, &source.notes};
+	enum neap_err err = NEAP_OK;
+	for (size_t i = 0; i < sizeof texts / sizeof texts[0] && !err; i++)
+		*texts[i] = read_text(l, r, &err);
+	if (err)
+		return text_error(err, e);
+	source.unknown = get_varint(r);
+	uint64_t flags = get_varint(r);
+	if (r->has_failed)
+		return broken(e, "a source that is cut");
+	source.is_estimated = flags & SOURCE_ESTIMATED;
+	source.is_partial = flags & SOURCE_PARTIAL;
+	l->p->source = source;
+	l->p->has_source = true;
+	r->p = r->end; /* later versions may append */
+	return NEAP_OK;
+}
+
 /* ---- modules and threads ----------------------------------------------------------------- */
 
 static enum neap_err read_module(struct loader *l, struct reader *r, struct profile_module *m)

@@ -39,8 +39,10 @@ enum neap_err loader_init(struct loader *l, const char *name, uint64_t bytes, st
 	p->snapshots = mem_zarray(1, sizeof *p->snapshots);
 	p->death_first = mem_zarray(1, sizeof *p->death_first);
 	p->node_count = PROFILE_NODE_FIRST;
-	const char **texts[] = {&p->run.tool, &p->run.exe,    &p->run.cwd,
-				&p->run.host, &p->run.kernel, &p->end.reason};
+	const char **texts[] = {&p->run.tool,        &p->run.exe,      &p->run.cwd,
+				&p->run.host,        &p->run.kernel,   &p->end.reason,
+				&p->source.format,   &p->source.title, &p->source.file,
+				&p->source.producer, &p->source.notes, &p->source.time_unit};
 	for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
 		*texts[i] = "";
 	if (!p->path || !p->node_parent || !p->node_frame || !p->node_flags || !p->snapshots ||
@@ -74,6 +76,7 @@ enum neap_err loader_block(struct loader *l, const struct block *b, struct err *
 		[BLOCK_PEAK] = read_peak,
 		[BLOCK_SYMBOLS] = read_symbols,
 		[BLOCK_END] = read_end,
+		[BLOCK_SOURCE] = read_source,
 	};
 	if (b->type >= BLOCK_TYPE_COUNT || !readers[b->type])
 		return NEAP_OK; /* of a later version */

@@ -90,6 +90,7 @@ enum neap_err read_marks(struct loader *l, struct reader *r, struct err *e);
 enum neap_err read_drops(struct loader *l, struct reader *r, struct err *e);
 enum neap_err read_peak(struct loader *l, struct reader *r, struct err *e);
 enum neap_err read_symbols(struct loader *l, struct reader *r, struct err *e);
+enum neap_err read_source(struct loader *l, struct reader *r, struct err *e);
 enum neap_err read_end(struct loader *l, struct reader *r, struct err *e);
 /* symbols_fit - make the symbols have a run for every frame; false: out of memory. */
 bool symbols_fit(struct profile *p);

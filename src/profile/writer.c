@@ -180,10 +180,9 @@ static void pack_all(struct profile_writer *w)
 	const struct {
 		enum block_type type;
 		struct buf *payload;
-	} single[] = {{BLOCK_DROPS, &w->drops},
-		      {BLOCK_PEAK, &w->peak},
-		      {BLOCK_SYMBOLS, &w->symbols},
-		      {BLOCK_END, &w->end}};
+	} single[] = {{BLOCK_RUN, &w->run},         {BLOCK_SOURCE, &w->source},
+		      {BLOCK_DROPS, &w->drops},     {BLOCK_PEAK, &w->peak},
+		      {BLOCK_SYMBOLS, &w->symbols}, {BLOCK_END, &w->end}};
 	for (size_t i = 0; i < sizeof single / sizeof single[0]; i++)
 		if (single[i].payload->count_bytes || single[i].payload->has_failed)
 			pack(w, single[i].type, single[i].payload);
@@ -242,7 +241,8 @@ static void writer_free(struct profile_writer *w)
 				    &w->nodes,   &w->sites,   &w->marks};
 	for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
 		pending_release(tables[i]);
-	struct buf *buffers[] = {&w->payload, &w->out, &w->drops, &w->peak, &w->symbols, &w->end};
+	struct buf *buffers[] = {&w->payload, &w->out,  &w->run,     &w->source,
+				 &w->drops,   &w->peak, &w->symbols, &w->end};
 	for (size_t i = 0; i < sizeof buffers / sizeof buffers[0]; i++)
 		buf_release(buffers[i]);
 	snap_writer_release(&w->snap);
@@ -520,6 +520,29 @@ enum neap_err profile_snapshot_end(struct profile_writer *w, struct err *e)
 		flush_if_much(w);
 	}
 	return result(w, e);
+}
+
+/* ---- where it comes from ------------------------------------------------------------------------ */
+
+void profile_update_run(struct profile_writer *w, const struct profile_run *run)
+{
+	buf_clear(&w->run);
+	put_run(&w->run, run);
+}
+
+void profile_set_source(struct profile_writer *w, const struct profile_source *s)
+{
+	struct buf *b = &w->source;
+	buf_clear(b);
+	put_text(b, s->format);
+	put_text(b, s->title);
+	put_text(b, s->file);
+	put_text(b, s->producer);
+	put_text(b, s->time_unit);
+	put_text(b, s->notes);
+	buf_varint(b, s->unknown);
+	buf_varint(b,
+		   (s->is_estimated ? SOURCE_ESTIMATED : 0) | (s->is_partial ? SOURCE_PARTIAL : 0));
 }
 
 /* ---- the rest ---------------------------------------------------------------------------------------- */

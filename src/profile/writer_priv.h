@@ -90,7 +90,7 @@ struct profile_writer {
 
 	struct snap_writer snap;
 
-	struct buf drops, peak, symbols, end; /* payloads; empty: nothing new */
+	struct buf run, source, drops, peak, symbols, end; /* payloads; empty: nothing new */
 	uint64_t last_drops[DROP_COUNT];
 };
 
