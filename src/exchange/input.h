@@ -64,5 +64,8 @@ bool input_has_failed(const struct input *in);
 enum neap_err input_error(const struct input *in, struct err *e);
 /* Of the file as it is on disk, for progress; all_bytes 0 = unknown (a pipe). */
 void input_progress(const struct input *in, uint64_t *done_bytes, uint64_t *all_bytes);
+/* input_watch - call is_stopped before each reading of about 1 MiB; if it is true, the input fails with ERR_USAGE. */
+void input_watch(struct input *in, bool (*is_stopped)(void *arg, const struct input *in),
+		 void *arg);
 
 #endif

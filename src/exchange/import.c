@@ -1,0 +1,781 @@
+/*
+ * Bookings: births and deaths of accounts, snapshots, the peak.
+ *
+ *   account -> top lot -> older lot -> ...     lots with live blocks, youngest first
+ *           -> counters of the current interval, which become a lot when it is closed
+ *
+ * The peak is kept as in the collector: `epoch` counts peaks.  Before a lot (or the counters of the current
+ * interval) changes, if its epoch is not the current one, what is live in it is saved and stamped.  So at
+ * any time what was live at the peak is the saved value if it is stamped with the current epoch, else
+ * what is live now.
+ */
+#include "config.h"
+
+#include "src/exchange/import_priv.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FIRST_INTERVAL_NS 10000000u
+#define SNAPS_FIRST       1000u /* after that many the interval doubles, ... */
+#define SNAPS_NEXT        500u  /* ... and after every further so many */
+#define ODD_SHOWN         4u
+#define NOTE_BYTES        1024u
+
+/* ---- failures ------------------------------------------------------------------------------ */
+
+void import_fail(struct import *im, enum neap_err code, const char *fmt, ...)
+{
+	va_list ap;
+	char text[ERR_TEXT_BYTES];
+	if (im->err.code)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof text, fmt, ap);
+	va_end(ap);
+	err_set(&im->err, code, "%s", text);
+}
+
+void import_no_memory(struct import *im)
+{
+	if (!im->err.code)
+		err_nomem(&im->err, "the imported profile");
+}
+
+bool import_has_failed(const struct import *im)
+{
+	return im->err.code != NEAP_OK;
+}
+
+struct input *import_input(const struct import *im)
+{
+	return im->in;
+}
+
+/* ---- accounts ------------------------------------------------------------------------------- */
+
+static uint64_t hash_site(node_id node, uint64_t size_bytes, unsigned api)
+{
+	return hash_mix(hash_mix(node, size_bytes), api);
+}
+
+static uint64_t site_hash_of(const void *ctx, uint32_t id)
+{
+	const struct account *a = &((const struct import *)ctx)->accounts[id - 1];
+	return hash_site(a->node, a->size_bytes, a->api);
+}
+
+static uint64_t account_hash_of(const void *ctx, uint32_t id)
+{
+	const struct account *a = &((const struct import *)ctx)->accounts[id - 1];
+	return hash_mix(site_hash_of(ctx, id), a->thread);
+}
+
+/* An account of the same site, in whatever thread; 0: none. */
+static account_id find_site(const struct import *im, const struct import_account *a, uint64_t hash)
+{
+	account_id id;
+	for (size_t at = 0; (id = index_next(&im->site_index, hash, &at)) != 0;) {
+		const struct account *x = &im->accounts[id - 1];
+		if (x->node == a->node && x->size_bytes == a->size_bytes && x->api == a->api)
+			return id;
+	}
+	return 0;
+}
+
+static account_id find_account(const struct import *im, const struct import_account *a,
+			       thread_id thread, uint64_t hash)
+{
+	account_id id;
+	for (size_t at = 0; (id = index_next(&im->account_index, hash, &at)) != 0;) {
+		const struct account *x = &im->accounts[id - 1];
+		if (x->node == a->node && x->size_bytes == a->size_bytes && x->api == a->api &&
+		    x->thread == thread)
+			return id;
+	}
+	return 0;
+}
+
+static thread_id thread_or_unknown(struct import *im, thread_id thread)
+{
+	if (thread)
+		return thread;
+	if (!im->unknown_thread)
+		im->unknown_thread = profile_add_thread(
+			im->w, &(struct profile_thread){.name = "", .first_snap = 1});
+	return im->unknown_thread;
+}
+
+static account_id add_account(struct import *im, const struct import_account *a, thread_id thread,
+			      site_id site)
+{
+	if (!site || im->account_count >= UINT32_MAX - 1 ||
+	    !vec_reserve((void **)&im->accounts, &im->account_cap, im->account_count + 1,
+			 sizeof *im->accounts)) {
+		if (site)
+			import_no_memory(im);
+		return 0;
+	}
+	im->accounts[im->account_count++] = (struct account){
+		.node = a->node,
+		.site = site,
+		.thread = thread,
+		.top = LOT_NONE,
+		.api = (uint8_t)a->api,
+		.size_bytes = a->size_bytes,
+		.epoch = UINT64_MAX,
+	};
+	return (account_id)im->account_count;
+}
+
+static site_id add_site(struct import *im, const struct import_account *a)
+{
+	return profile_add_site(im->w, &(struct profile_site){.node = a->node,
+							      .size_bytes = a->size_bytes,
+							      .api = a->api});
+}
+
+account_id import_account_new(struct import *im, const struct import_account *a)
+{
+	if (import_has_failed(im))
+		return 0;
+	return add_account(im, a, thread_or_unknown(im, a->thread), add_site(im, a));
+}
+
+account_id import_account(struct import *im, const struct import_account *a)
+{
+	if (import_has_failed(im))
+		return 0;
+	thread_id thread = thread_or_unknown(im, a->thread);
+	uint64_t site_hash = hash_site(a->node, a->size_bytes, a->api);
+	uint64_t hash = hash_mix(site_hash, thread);
+	account_id id = find_account(im, a, thread, hash);
+	if (id)
+		return id;
+	account_id twin = find_site(im, a, site_hash);
+	id = add_account(im, a, thread, twin ? im->accounts[twin - 1].site : add_site(im, a));
+	if (id && (!index_add(&im->account_index, hash, id, account_hash_of, im) ||
+		   (!twin && !index_add(&im->site_index, site_hash, id, site_hash_of, im))))
+		import_no_memory(im);
+	return id;
+}
+
+/* ---- bookings -------------------------------------------------------------------------------- */
+
+static bool mark_dirty(struct import *im, account_id id)
+{
+	struct account *a = &im->accounts[id - 1];
+	im->is_booked = true;
+	if (a->is_dirty)
+		return true;
+	if (!vec_reserve((void **)&im->dirty, &im->dirty_cap, im->dirty_count + 1,
+			 sizeof *im->dirty)) {
+		import_no_memory(im);
+		return false;
+	}
+	im->dirty[im->dirty_count++] = id;
+	a->is_dirty = true;
+	return true;
+}
+
+/* Before the blocks of the current interval change. */
+static inline void stamp_account(const struct import *im, struct account *a)
+{
+	if (a->epoch == im->epoch || im->peak_mode == PEAK_GIVEN)
+		return;
+	a->epoch = im->epoch;
+	a->peak_blocks = a->births - a->deaths;
+	a->peak_bytes = a->born_bytes - a->died_bytes;
+}
+
+static inline void stamp_lot(const struct import *im, struct lot *l)
+{
+	if (l->epoch == im->epoch || im->peak_mode == PEAK_GIVEN)
+		return;
+	l->epoch = im->epoch;
+	l->peak_blocks = l->live_blocks;
+	l->peak_bytes = l->live_bytes;
+}
+
+static void raise_peak(struct import *im, uint64_t time_ns)
+{
+	im->epoch++;
+	im->peak.bytes = im->live.bytes;
+	im->peak.time_ns = time_ns;
+	im->peak.snap = im->snap + 1;
+}
+
+/* blocks * size for accounts of one size; capped, so that sums of hostile numbers stay sums. */
+#define BYTES_MOST ((uint64_t)1 << 62)
+static inline uint64_t bytes_of(const struct account *a, uint64_t blocks, uint64_t bytes)
+{
+	uint64_t product;
+	if (a->size_bytes == PROFILE_SIZE_MIXED)
+		return bytes;
+	return __builtin_mul_overflow(blocks, a->size_bytes, &product) ? UINT64_MAX : product;
+}
+
+static bool is_too_much(struct import *im, uint64_t blocks, uint64_t bytes)
+{
+	if (blocks <= BYTES_MOST && bytes <= BYTES_MOST && im->live.bytes <= BYTES_MOST &&
+	    im->live.blocks <= BYTES_MOST)
+		return false;
+	import_fail(im, ERR_FORMAT, "'%s' counts more bytes than there can be", input_name(im->in));
+	return true;
+}
+
+void import_born(struct import *im, account_id id, uint64_t blocks, uint64_t bytes)
+{
+	if (!id || import_has_failed(im))
+		return;
+	struct account *a = &im->accounts[id - 1];
+	bytes = bytes_of(a, blocks, bytes);
+	if (is_too_much(im, blocks, bytes) || !mark_dirty(im, id))
+		return;
+	stamp_account(im, a);
+	a->births += blocks;
+	a->born_bytes += bytes;
+	im->live.blocks += blocks;
+	im->live.bytes += bytes;
+	if (a->born_bytes > BYTES_MOST || a->births > BYTES_MOST)
+		is_too_much(im, UINT64_MAX, 0);
+	if (im->peak_mode == PEAK_TRACK && im->live.bytes > im->peak.bytes)
+		raise_peak(im, im->now.time_ns);
+}
+
+struct dying { /* what is left to book */
+	uint64_t blocks, bytes, temporary;
+};
+
+/* Of `there`, the part that d takes: all of it, or what d asks for.  Bytes of mixed accounts go in proportion to what is asked for,
+ * but the last block takes the last byte and no byte is left without a block. */
+static struct dying part_of(const struct account *a, const struct dying *d, uint64_t there_blocks,
+			    uint64_t there_bytes)
+{
+	struct dying part = {.blocks = d->blocks < there_blocks ? d->blocks : there_blocks};
+	part.temporary = d->temporary < part.blocks ? d->temporary : part.blocks;
+	if (a->size_bytes != PROFILE_SIZE_MIXED)
+		part.bytes = part.blocks * a->size_bytes;
+	else if (part.blocks == there_blocks)
+		part.bytes = there_bytes;
+	else
+		part.bytes = d->bytes < there_bytes ? d->bytes : there_bytes;
+	return part;
+}
+
+static uint64_t temporary_bytes(const struct dying *part)
+{
+	if (!part->temporary)
+		return 0;
+	return part->temporary == part->blocks ? part->bytes
+					       : (uint64_t)((unsigned __int128)part->bytes *
+							    part->temporary / part->blocks);
+}
+
+static void take_part(struct import *im, struct dying *d, const struct dying *part)
+{
+	d->blocks -= part->blocks;
+	d->bytes -= part->bytes < d->bytes ? part->bytes : d->bytes;
+	d->temporary -= part->temporary;
+	im->live.blocks -= part->blocks;
+	im->live.bytes -= part->bytes;
+}
+
+static void die_young(struct import *im, struct account *a, struct dying *d)
+{
+	if (a->births == a->deaths)
+		return;
+	struct dying part = part_of(a, d, a->births - a->deaths, a->born_bytes - a->died_bytes);
+	stamp_account(im, a);
+	a->deaths += part.blocks;
+	a->died_bytes += part.bytes;
+	a->temporary += part.temporary;
+	a->temporary_bytes += temporary_bytes(&part);
+	take_part(im, d, &part);
+}
+
+static struct change *change_of(struct import *im, struct lot *l)
+{
+	if (l->change_idx < im->change_count && im->changes[l->change_idx].cohort == l->cohort)
+		return &im->changes[l->change_idx];
+	if (im->change_count >= UINT32_MAX ||
+	    !vec_reserve((void **)&im->changes, &im->change_cap, im->change_count + 1,
+			 sizeof *im->changes)) {
+		import_no_memory(im);
+		return NULL;
+	}
+	l->change_idx = (uint32_t)im->change_count;
+	im->changes[im->change_count] = (struct change){.cohort = l->cohort};
+	return &im->changes[im->change_count++];
+}
+
+/* Dead now, but live at the peak. */
+static void keep_gone(struct import *im, cohort_id cohort, uint64_t blocks, uint64_t bytes)
+{
+	if (im->gone_epoch != im->epoch) {
+		im->gone_epoch = im->epoch;
+		im->gone_count = 0;
+	}
+	if (!vec_reserve((void **)&im->gone, &im->gone_cap, im->gone_count + 1, sizeof *im->gone)) {
+		import_no_memory(im);
+		return;
+	}
+	im->gone[im->gone_count++] = (struct profile_peak_entry){cohort, blocks, bytes};
+}
+
+static void pop_lot(struct import *im, struct account *a)
+{
+	uint32_t idx = a->top;
+	struct lot *l = &im->lots[idx];
+	a->top = l->below;
+	if (l->epoch == im->epoch && l->peak_blocks)
+		keep_gone(im, l->cohort, l->peak_blocks, l->peak_bytes);
+	l->below = im->free_lot;
+	im->free_lot = idx;
+}
+
+static void die_old(struct import *im, struct account *a, struct dying *d)
+{
+	while (d->blocks && a->top != LOT_NONE) {
+		struct lot *l = &im->lots[a->top];
+		struct change *c = change_of(im, l);
+		if (!c)
+			return;
+		struct dying part = part_of(a, d, l->live_blocks, l->live_bytes);
+		stamp_lot(im, l);
+		l->live_blocks -= part.blocks;
+		l->live_bytes -= part.bytes;
+		c->change.deaths += part.blocks;
+		c->change.temporary += part.temporary;
+		if (a->size_bytes == PROFILE_SIZE_MIXED) {
+			c->change.died_bytes += part.bytes;
+			c->change.temporary_bytes += temporary_bytes(&part);
+		}
+		take_part(im, d, &part);
+		if (!l->live_blocks)
+			pop_lot(im, a);
+	}
+}
+
+void import_died(struct import *im, account_id id, uint64_t blocks, uint64_t bytes,
+		 uint64_t temporary)
+{
+	if (!id || import_has_failed(im) || !mark_dirty(im, id))
+		return;
+	struct account *a = &im->accounts[id - 1];
+	struct dying d = {blocks, bytes_of(a, blocks, bytes),
+			  temporary < blocks ? temporary : blocks};
+	die_young(im, a, &d);
+	if (d.blocks)
+		die_old(im, a, &d);
+	im->excess_deaths += d.blocks;
+}
+
+/* ---- what is live ---------------------------------------------------------------------------- */
+
+struct import_sum import_live_of(const struct import *im, account_id id)
+{
+	struct import_sum sum = {0, 0};
+	if (!id)
+		return sum;
+	const struct account *a = &im->accounts[id - 1];
+	sum = (struct import_sum){a->births - a->deaths, a->born_bytes - a->died_bytes};
+	for (uint32_t l = a->top; l != LOT_NONE; l = im->lots[l].below) {
+		sum.blocks += im->lots[l].live_blocks;
+		sum.bytes += im->lots[l].live_bytes;
+	}
+	return sum;
+}
+
+struct import_sum import_live(const struct import *im)
+{
+	return im->live;
+}
+
+void import_set_live(struct import *im, account_id id, uint64_t blocks, uint64_t bytes)
+{
+	if (!id || import_has_failed(im))
+		return;
+	struct import_sum now = import_live_of(im, id);
+	bytes = bytes_of(&im->accounts[id - 1], blocks, bytes);
+	bool is_more = blocks >= now.blocks && bytes >= now.bytes;
+	bool is_less = blocks <= now.blocks && bytes <= now.bytes;
+	if (is_more && is_less)
+		return;
+	if (is_more && (blocks > now.blocks || !now.blocks)) {
+		import_born(im, id, blocks - now.blocks, bytes - now.bytes);
+	} else if (is_less && blocks && blocks < now.blocks) {
+		import_died(im, id, now.blocks - blocks, now.bytes - bytes, 0);
+	} else { /* more of one, less of the other: all anew */
+		import_died(im, id, now.blocks, now.bytes, 0);
+		import_born(im, id, blocks, bytes);
+	}
+}
+
+/* ---- snapshots -------------------------------------------------------------------------------- */
+
+static void push_lot(struct import *im, struct account *a, const struct lot *lot)
+{
+	uint32_t idx = im->free_lot;
+	if (idx != LOT_NONE) {
+		im->free_lot = im->lots[idx].below;
+	} else {
+		if (im->lot_count >= LOT_NONE ||
+		    !vec_reserve((void **)&im->lots, &im->lot_cap, im->lot_count + 1,
+				 sizeof *im->lots)) {
+			import_no_memory(im);
+			return;
+		}
+		idx = (uint32_t)im->lot_count++;
+	}
+	im->lots[idx] = *lot;
+	a->top = idx;
+}
+
+static void close_account(struct import *im, struct account *a, snap_id snap)
+{
+	bool is_mixed = a->size_bytes == PROFILE_SIZE_MIXED;
+	a->is_dirty = false;
+	if (!a->births)
+		return;
+	const struct profile_change c = {
+		.births = a->births,
+		.deaths = a->deaths,
+		.temporary = a->temporary,
+		.born_bytes = is_mixed ? a->born_bytes : 0,
+		.died_bytes = is_mixed ? a->died_bytes : 0,
+		.temporary_bytes = is_mixed ? a->temporary_bytes : 0,
+	};
+	cohort_id cohort = profile_add_cohort(im->w, a->site, a->thread, snap, 0, &c);
+	if (a->births > a->deaths)
+		push_lot(im, a,
+			 &(struct lot){.cohort = cohort,
+				       .below = a->top,
+				       .change_idx = UINT32_MAX,
+				       .live_blocks = a->births - a->deaths,
+				       .live_bytes = a->born_bytes - a->died_bytes,
+				       .epoch = a->epoch,
+				       .peak_blocks = a->peak_blocks,
+				       .peak_bytes = a->peak_bytes});
+	else if (a->epoch == im->epoch && a->peak_blocks)
+		keep_gone(im, cohort, a->peak_blocks, a->peak_bytes);
+	a->births = a->deaths = a->temporary = 0;
+	a->born_bytes = a->died_bytes = a->temporary_bytes = 0;
+	a->epoch = UINT64_MAX;
+}
+
+static int compare_ids(const void *a, const void *b)
+{
+	account_id x = *(const account_id *)a, y = *(const account_id *)b;
+	return x < y ? -1 : x > y;
+}
+
+void import_step(struct import *im, const struct import_instant *at)
+{
+	if (import_has_failed(im))
+		return;
+	if (at->time_ns > im->now.time_ns)
+		im->now.time_ns = at->time_ns;
+	const struct profile_snapshot s = {.time_ns = im->now.time_ns,
+					   .cpu_ns = at->cpu_ns,
+					   .rss_bytes = at->rss_bytes,
+					   .live_bytes = (int64_t)im->live.bytes};
+	snap_id snap = profile_snapshot_begin(im->w, &s);
+	if (im->dirty_count)
+		qsort(im->dirty, im->dirty_count, sizeof *im->dirty, compare_ids);
+	for (size_t i = 0; i < im->dirty_count; i++)
+		close_account(im, &im->accounts[im->dirty[i] - 1], snap);
+	for (size_t i = 0; i < im->change_count; i++)
+		profile_change_cohort(im->w, im->changes[i].cohort, &im->changes[i].change);
+	im->dirty_count = im->change_count = 0;
+	im->snap++;
+	im->is_booked = false;
+	im->last = *at;
+	struct err e;
+	enum neap_err code = profile_snapshot_end(im->w, &e);
+	if (code)
+		import_fail(im, code, "%s", e.text);
+}
+
+void import_tick(struct import *im, const struct import_instant *at)
+{
+	if (at->time_ns > im->now.time_ns)
+		im->now.time_ns = at->time_ns;
+	if (im->now.time_ns < im->due_ns)
+		return;
+	import_step(im, at);
+	if (im->snap >= SNAPS_FIRST && (im->snap - SNAPS_FIRST) % SNAPS_NEXT == 0)
+		im->interval_ns *= 2;
+	im->due_ns = im->now.time_ns + im->interval_ns;
+}
+
+void import_mark(struct import *im, const char *name, uint64_t time_ns)
+{
+	if (!import_has_failed(im))
+		profile_add_mark(im->w, name, im->snap + 1, time_ns);
+}
+
+/* ---- the peak ---------------------------------------------------------------------------------- */
+
+void import_track_peak(struct import *im)
+{
+	im->peak_mode = PEAK_TRACK;
+}
+
+void import_peak_here(struct import *im, uint64_t time_ns)
+{
+	im->peak_mode = PEAK_HERE;
+	raise_peak(im, time_ns);
+}
+
+void import_peak_entry(struct import *im, account_id id, uint64_t blocks, uint64_t bytes)
+{
+	if (!id || import_has_failed(im))
+		return;
+	struct account *a = &im->accounts[id - 1];
+	bytes = bytes_of(a, blocks, bytes);
+	if (im->peak_mode != PEAK_GIVEN) {
+		im->peak_mode = PEAK_GIVEN;
+		raise_peak(im, 0);
+		im->peak.bytes = 0;
+	}
+	if (blocks > a->births || bytes > a->born_bytes) {
+		import_odd(im, "more at the peak than was ever allocated");
+		return;
+	}
+	if (a->epoch != im->epoch)
+		im->peak.bytes += bytes;
+	else
+		im->peak.bytes += bytes - a->peak_bytes;
+	a->epoch = im->epoch;
+	a->peak_blocks = blocks;
+	a->peak_bytes = bytes;
+}
+
+void import_peak_time(struct import *im, uint64_t time_ns, uint64_t bound_bytes)
+{
+	im->peak.time_ns = time_ns;
+	im->peak.bound_bytes = bound_bytes;
+}
+
+uint64_t import_peak_bytes(const struct import *im)
+{
+	return im->peak.bytes;
+}
+
+/* ---- the whole file ----------------------------------------------------------------------------- */
+
+static const char *keep_text(struct import *im, const char *s, size_t bytes)
+{
+	const char *copy = arena_strndup(&im->arena, s, bytes);
+	if (!copy)
+		import_no_memory(im);
+	return copy ? copy : "";
+}
+
+void import_argv(struct import *im, const char *const *argv, size_t count)
+{
+	const char **copy = arena_array(&im->arena, count + 1, sizeof *copy);
+	if (!copy) {
+		import_no_memory(im);
+		return;
+	}
+	for (size_t i = 0; i < count; i++)
+		copy[i] = keep_text(im, argv[i], strlen(argv[i]));
+	im->run.argv = copy;
+	im->run.argv_count = count;
+}
+
+void import_command(struct import *im, const char *text, size_t bytes)
+{
+	size_t most = bytes / 2 + 1, count = 0;
+	const char **argv = arena_array(&im->arena, most + 1, sizeof *argv);
+	char *copy = arena_strndup(&im->arena, text, bytes);
+	if (!argv || !copy) {
+		import_no_memory(im);
+		return;
+	}
+	for (char *save = NULL, *word = strtok_r(copy, " \t", &save); word && count < most;
+	     word = strtok_r(NULL, " \t", &save))
+		argv[count++] = word;
+	im->run.argv = argv;
+	im->run.argv_count = count;
+}
+
+static const char *or_empty(struct import *im, const char *s)
+{
+	return s ? keep_text(im, s, strlen(s)) : "";
+}
+
+void import_process(struct import *im, const struct import_process *p)
+{
+	im->run.pid = p->pid;
+	im->run.cpu_count = p->cpu_count;
+	im->run.exe = or_empty(im, p->exe);
+	im->run.cwd = or_empty(im, p->cwd);
+	im->run.host = or_empty(im, p->host);
+	im->run.kernel = or_empty(im, p->kernel);
+	im->run.start_unix_ns = p->start_unix_ns;
+	im->run.sample_bytes = p->sample_bytes;
+}
+
+void import_producer(struct import *im, const char *fmt, ...)
+{
+	char text[256];
+	va_list ap;
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof text, fmt, ap);
+	va_end(ap);
+	im->producer = keep_text(im, text, strlen(text));
+}
+
+void import_time_unit(struct import *im, const char *unit)
+{
+	im->time_unit = keep_text(im, unit, strlen(unit));
+}
+
+void import_lacks(struct import *im, uint64_t facts)
+{
+	im->unknown |= facts;
+}
+
+void import_has(struct import *im, uint64_t facts)
+{
+	im->unknown &= ~facts;
+}
+
+void import_estimated(struct import *im)
+{
+	im->is_estimated = true;
+}
+
+/* ---- notes ---------------------------------------------------------------------------------------- */
+
+static void add_note(struct import *im, const char *text)
+{
+	if (im->note_count >= IMPORT_NOTES_MOST)
+		return;
+	if (im->note_count++)
+		buf_putc(&im->notes, '\n');
+	buf_puts(&im->notes, text);
+}
+
+void import_note(struct import *im, const char *fmt, ...)
+{
+	char text[NOTE_BYTES];
+	va_list ap;
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof text, fmt, ap);
+	va_end(ap);
+	add_note(im, text);
+}
+
+void import_odd(struct import *im, const char *fmt, ...)
+{
+	char text[NOTE_BYTES / 2], line[NOTE_BYTES];
+	va_list ap;
+	if (im->odd_count++ >= ODD_SHOWN)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof text, fmt, ap);
+	va_end(ap);
+	uint64_t number = input_line_number(im->in);
+	if (number)
+		snprintf(line, sizeof line, "line %" PRIu64 ": %s", number, text);
+	else
+		snprintf(line, sizeof line, "byte %" PRIu64 ": %s", input_offset(im->in), text);
+	add_note(im, line);
+}
+
+void import_partial(struct import *im, const char *fmt, ...)
+{
+	char text[NOTE_BYTES / 2];
+	va_list ap;
+	if (im->is_partial)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof text, fmt, ap);
+	va_end(ap);
+	im->is_partial = true;
+	import_note(im, "the file ends too early: %s; what came before was imported", text);
+}
+
+void import_end(struct import *im, enum profile_end_kind kind, uint64_t time_ns)
+{
+	im->end = (struct profile_end){.kind = kind, .time_ns = time_ns, .reason = ""};
+	im->has_end = true;
+}
+
+/* ---- begin and end --------------------------------------------------------------------------------- */
+
+enum neap_err import_new(struct input *in, enum exchange_format format, int fd,
+			 const char *out_path, struct import **out, struct err *e)
+{
+	*out = NULL;
+	struct import *im = mem_zalloc(sizeof *im);
+	if (!im)
+		return err_nomem(e, "the import");
+	*im = (struct import){
+		.in = in,
+		.format = format,
+		.run = {.tool = "neap " PACKAGE_VERSION},
+		.unknown = FACT_ALL & ~exchange_format_info(format)->facts,
+		.producer = "",
+		.time_unit = "",
+		.free_lot = LOT_NONE,
+		.interval_ns = FIRST_INTERVAL_NS,
+		.due_ns = FIRST_INTERVAL_NS,
+	};
+	enum neap_err code = profile_writer_new(fd, out_path, &im->run, &im->w, e);
+	if (code) {
+		mem_free(im);
+		return code;
+	}
+	*out = im;
+	return NEAP_OK;
+}
+
+static void import_free(struct import *im)
+{
+	import_names_release(im);
+	mem_free(im->accounts);
+	mem_free(im->account_index.slots);
+	mem_free(im->site_index.slots);
+	mem_free(im->lots);
+	mem_free(im->dirty);
+	mem_free(im->changes);
+	mem_free(im->gone);
+	buf_release(&im->notes);
+	arena_release(&im->arena);
+	mem_free(im);
+}
+
+void import_abandon(struct import *im)
+{
+	if (!im)
+		return;
+	profile_writer_close(im->w, NULL);
+	import_free(im);
+}
+
+enum neap_err import_finish(struct import *im, struct err *e)
+{
+	if (im->is_booked || !im->snap)
+		import_step(im, &im->last);
+	if (!im->err.code)
+		import_write_end(im);
+	struct err own = im->err;
+	struct err written = {0};
+	enum neap_err code = profile_writer_close(im->w, &written);
+	import_free(im);
+	if (own.code) {
+		if (e)
+			*e = own;
+		return own.code;
+	}
+	if (code && e)
+		*e = written;
+	return code;
+}
