@@ -162,6 +162,16 @@ account_id import_account(struct import *im, const struct import_account *a)
 	return id;
 }
 
+account_id import_account_again(struct import *im, account_id id)
+{
+	if (!id || import_has_failed(im))
+		return 0;
+	const struct account a = im->accounts[id - 1];
+	const struct import_account twin = {
+		.node = a.node, .size_bytes = a.size_bytes, .api = (enum profile_api)a.api};
+	return add_account(im, &twin, a.thread, a.site);
+}
+
 /* ---- bookings -------------------------------------------------------------------------------- */
 
 static bool mark_dirty(struct import *im, account_id id)
@@ -509,6 +519,11 @@ void import_tick(struct import *im, const struct import_instant *at)
 	if (im->snap >= SNAPS_FIRST && (im->snap - SNAPS_FIRST) % SNAPS_NEXT == 0)
 		im->interval_ns *= 2;
 	im->due_ns = im->now.time_ns + im->interval_ns;
+}
+
+snap_id import_step_count(const struct import *im)
+{
+	return im->snap;
 }
 
 void import_mark(struct import *im, const char *name, uint64_t time_ns)

@@ -112,6 +112,11 @@ struct import_account {
 account_id import_account(struct import *im, const struct import_account *a);
 /* import_account_new - without looking for an equal one. */
 account_id import_account_new(struct import *im, const struct import_account *a);
+/*
+ * import_account_again - one more of the same site and thread, whose deaths are told apart from
+ * those of a: for formats that say which block died.  At most one of them has births in an interval.
+ */
+account_id import_account_again(struct import *im, account_id a);
 
 /*
  * Bookings.  `bytes` counts for accounts of mixed size only; of others it is blocks * size.  Where a format knows bytes but
@@ -144,6 +149,8 @@ void import_step(struct import *im, const struct import_instant *at);
 /* import_tick - the time now, from formats that have a clock rather than snapshots: closes one when
  * it is due (every 10 ms at first; the interval doubles after 1000 snapshots and every further 500). */
 void import_tick(struct import *im, const struct import_instant *at);
+/* import_step_count - how many were closed so far. */
+snap_id import_step_count(const struct import *im);
 /* A mark at the end of the current interval. */
 void import_mark(struct import *im, const char *name, uint64_t time_ns);
 
