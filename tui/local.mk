@@ -40,6 +40,8 @@ tui_libtui_la_SOURCES = \
 	tui/names.h \
 	tui/only_thread.c \
 	tui/only_thread.h \
+	tui/paint.c \
+	tui/paint.h \
 	tui/prompt.c \
 	tui/prompt.h \
 	tui/saved.c \

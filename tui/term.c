@@ -1,13 +1,16 @@
 /*
- * Curses: a grid on the screen, keys and the mouse as inputs.
- *
- * Curses itself writes only what differs from what it wrote before.  Signals: those that end the
+ * Curses: keys and the mouse as inputs, and what the commands of the terminal look like; paint.c
+ * says what to write.  The one window of curses is drawn when the terminal is entered, empty, and
+ * keys are read from a pad, so that curses never writes by itself.  Signals: those that end the
  * program are noted and make term_input return; the fatal ones put the terminal back with what
  * was prepared for them, using nothing but write and tcsetattr.
  */
 #include "config.h"
 
 #include "tui/term.h"
+
+#include "src/base/buf.h"
+#include "tui/paint.h"
 
 #include <curses.h>
 #include <errno.h>
@@ -24,20 +27,51 @@
 #include <unistd.h>
 
 #define ESCAPE_DELAY_MS 50
+#define MOUSE_ON        "\033[?1002h" /* motion while a button is down; curses asks for presses */
+#define MOUSE_OFF       "\033[?1002l"
+#define NO_BLENDING     (2 | 16) /* bits of ncv: underlined, dim */
+#define WRITE_WAIT_MS   1000
 #define DOUBLE_CLICK_NS 400000000ll
 #define SILENT_READS    3 /* readable, but nothing comes: the terminal is gone */
 
 /* There is one terminal, and handlers of signals have no other way to their data. */
 static struct {
 	bool is_open, has_mouse;
-	int colours; /* 0: none */
+	WINDOW *keys; /* where they are read from */
+	struct paint paint;
 	struct termios before;
+	char strings[1024]; /* of terminfo, one behind the other */
+	size_t string_bytes;
 	char restore[256]; /* leaves the screen of the program */
 	size_t restore_bytes;
 	int64_t press_ns;
 	unsigned press_row, press_col;
 } term;
-static volatile sig_atomic_t ended_by, was_interrupted;
+static volatile sig_atomic_t ended_by, was_interrupted, wants_stop;
+
+/* A terminal that takes nothing, stopped by Ctrl-S say, does not keep the program from its end. */
+static void write_all(const char *text, size_t bytes)
+{
+	while (bytes) {
+		ssize_t count = write(STDOUT_FILENO, text, bytes);
+		if (count >= 0) {
+			text += count;
+			bytes -= (size_t)count;
+		} else if (errno == EAGAIN) {
+			struct pollfd fd = {.fd = STDOUT_FILENO, .events = POLLOUT};
+			poll(&fd, 1, WRITE_WAIT_MS);
+			if (ended_by)
+				return;
+		} else if (errno != EINTR || ended_by) {
+			return;
+		}
+	}
+}
+
+static void write_text(const char *text)
+{
+	write_all(text, strlen(text));
+}
 
 /* ---- signals -------------------------------------------------------------------------------- */
 
@@ -45,6 +79,8 @@ static void on_end(int signal)
 {
 	if (signal == SIGINT)
 		was_interrupted = 1;
+	else if (signal == SIGTSTP)
+		wants_stop = 1;
 	else
 		ended_by = signal;
 }
@@ -61,7 +97,7 @@ static void on_fatal(int signal)
 
 static void catch_signals(void)
 {
-	static const int ends[] = {SIGTERM, SIGHUP, SIGINT};
+	static const int ends[] = {SIGTERM, SIGHUP, SIGINT, SIGTSTP};
 	static const int fatal[] = {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGQUIT};
 	struct sigaction act = {.sa_handler = on_end};
 	sigemptyset(&act.sa_mask);
@@ -78,9 +114,34 @@ int term_signal(void)
 	return ended_by;
 }
 
+/*
+ * Of terminfo, NULL where the terminal has none.  Without pauses for terminals of paper and glass,
+ * such as $<5>.
+ */
+static const char *command_of(const char *name)
+{
+	const char *text = tigetstr(name);
+	size_t used = term.string_bytes;
+	if (!text || text == (const char *)-1)
+		return NULL;
+	char *copy = term.strings + used;
+	for (; *text && used + 1 < sizeof term.strings; text++) {
+		const char *end = text[0] == '$' && text[1] == '<' ? strchr(text, '>') : NULL;
+		if (end)
+			text = end;
+		else
+			term.strings[used++] = *text;
+	}
+	if (*text || used + 1 >= sizeof term.strings)
+		return NULL;
+	term.strings[used++] = '\0';
+	term.string_bytes = used;
+	return copy;
+}
+
 static void add_restore(const char *text)
 {
-	size_t bytes = text && text != (char *)-1 ? strlen(text) : 0;
+	size_t bytes = text ? strlen(text) : 0;
 	if (term.restore_bytes + bytes > sizeof term.restore)
 		return;
 	memcpy(term.restore + term.restore_bytes, text ? text : "", bytes);
@@ -115,8 +176,7 @@ static void open_mouse(void)
 			  REPORT_MOUSE_POSITION,
 		  NULL);
 	mouseinterval(0);
-	/* Motion while a button is down; curses asks for presses only. */
-	fputs("\033[?1002h", stdout);
+	write_text(MOUSE_ON);
 	add_restore("\033[?1002l\033[?1000l\033[?1006l");
 	term.has_mouse = true;
 }
@@ -127,6 +187,53 @@ static bool wants_colour(enum term_colour when)
 	if (when == TERM_COLOUR_AUTO)
 		return !(no_colour && *no_colour);
 	return when == TERM_COLOUR_ALWAYS;
+}
+
+static const char *expand(const char *command, int first, int second)
+{
+	const char *text = tparm(command, (long)first, (long)second, 0L, 0L, 0L, 0L, 0L, 0L, 0L);
+	return text ? text : "";
+}
+
+static void learn_colours(struct paint *p)
+{
+	int count = tigetnum("colors");
+	p->commands[PAINT_FRONT] = command_of("setaf");
+	p->commands[PAINT_BEHIND] = command_of("setab");
+	if (count < 8 || !p->commands[PAINT_FRONT] || !p->commands[PAINT_BEHIND])
+		return;
+	p->colours = count;
+	p->commands[PAINT_NO_COLOURS] = command_of("op");
+	p->cannot_blend = tigetnum("ncv") > 0 && (tigetnum("ncv") & NO_BLENDING);
+}
+
+static void learn_commands(bool wants_colours)
+{
+	static const struct {
+		enum paint_command command;
+		const char *name;
+	} names[] = {{PAINT_PLACE, "cup"},     {PAINT_CLEAR, "clear"},    {PAINT_PLAIN, "sgr0"},
+		     {PAINT_CLEAR_ROW, "el"},  {PAINT_FORWARD, "cuf"},    {PAINT_COLUMN, "hpa"},
+		     {PAINT_DOWN, "cud1"},     {PAINT_BACK, "cub1"},      {PAINT_BOLD, "bold"},
+		     {PAINT_DIM, "dim"},       {PAINT_UNDERLINE, "smul"}, {PAINT_REVERSE, "rev"},
+		     {PAINT_NOT_REVERSE, NULL}};
+	struct paint *p = &term.paint;
+	*p = (struct paint){.expand = expand};
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+		p->commands[names[i].command] = names[i].name ? command_of(names[i].name) : NULL;
+	/* It sets the character set too, which never changes here. */
+	const char *plain = p->commands[PAINT_PLAIN], *reverse = p->commands[PAINT_REVERSE];
+	if (plain && (!strcmp(plain, "\033(B\033[m") || !strcmp(plain, "\033[m\017")))
+		p->commands[PAINT_PLAIN] = "\033[m";
+	/* Standing out is reverse on most terminals, and its end is the end of reverse then. */
+	const char *standout = command_of("smso");
+	if (!reverse)
+		p->commands[PAINT_REVERSE] = standout;
+	if (standout && (!reverse || !strcmp(standout, reverse)))
+		p->commands[PAINT_NOT_REVERSE] = command_of("rmso");
+	p->is_corner_bad = tigetflag("am") > 0 && tigetflag("xenl") <= 0;
+	if (wants_colours)
+		learn_colours(p);
 }
 
 enum neap_err term_open(const struct term_options *o, struct err *e)
@@ -148,22 +255,42 @@ enum neap_err term_open(const struct term_options *o, struct err *e)
 	cbreak();
 	noecho();
 	nonl();
-	keypad(stdscr, TRUE);
-	nodelay(stdscr, TRUE);
-	if (wants_colour(o->colour) && has_colors()) {
-		start_color();
-		use_default_colors();
-		term.colours = COLORS;
+	term.keys = newpad(1, 1);
+	if (!term.keys) {
+		endwin();
+		return err_nomem(e, "the terminal");
 	}
+	keypad(term.keys, TRUE);
+	nodelay(term.keys, TRUE);
 	define_keys();
-	add_restore(tigetstr("sgr0"));
-	add_restore(tigetstr("cnorm"));
-	add_restore(tigetstr("rmkx"));
+	learn_commands(wants_colour(o->colour));
+	refresh();
+	add_restore(command_of("sgr0"));
+	add_restore(command_of("cnorm"));
+	add_restore(command_of("rmkx"));
 	if (o->has_mouse)
 		open_mouse();
-	add_restore(tigetstr("rmcup"));
+	add_restore(command_of("rmcup"));
 	catch_signals();
 	return NEAP_OK;
+}
+
+static void leave(void)
+{
+	if (term.has_mouse)
+		write_text(MOUSE_OFF);
+	endwin();
+}
+
+static void come_back(void)
+{
+	reset_prog_mode();
+	clearok(curscr, TRUE);
+	refresh();
+	if (term.has_mouse)
+		write_text(MOUSE_ON);
+	paint_forget(&term.paint);
+	was_interrupted = 0;
 }
 
 void term_close(void)
@@ -171,16 +298,15 @@ void term_close(void)
 	if (!term.is_open)
 		return;
 	term.is_open = false;
-	if (term.has_mouse)
-		fputs("\033[?1002l", stdout);
-	endwin();
+	leave();
+	delwin(term.keys);
+	paint_release(&term.paint);
 	term.restore_bytes = 0;
-	fflush(stdout);
 }
 
 bool term_has_colours(void)
 {
-	return term.colours > 0;
+	return term.paint.colours > 0;
 }
 
 void term_size(unsigned *rows_out, unsigned *cols_out)
@@ -190,126 +316,25 @@ void term_size(unsigned *rows_out, unsigned *cols_out)
 	*cols_out = cols > 0 ? (unsigned)cols : 1;
 }
 
-/* ---- colours -------------------------------------------------------------------------------------- */
-
-/* One role on terminals of all kinds.  -1: as the terminal has it. */
-struct ink {
-	int rgb, of_256, of_16, of_8;
-};
-
-static const struct ink inks[ROLE_COUNT] = {
-	[ROLE_TEXT] = {-1, -1, -1, -1},
-	[ROLE_DIM] = {0x8a8f98, 245, 8, -1},
-	[ROLE_STRONG] = {-1, -1, -1, -1},
-	[ROLE_TITLE] = {-1, -1, -1, -1},
-	[ROLE_CHIP] = {0x5fafd7, 74, 14, COLOR_CYAN},
-	[ROLE_KEY] = {0x5fafd7, 74, 14, COLOR_CYAN},
-	[ROLE_HEADING] = {0x8a8f98, 245, 8, -1},
-	[ROLE_BAR] = {0x5f87af, 67, 12, COLOR_BLUE},
-	[ROLE_MATCH] = {0xffd75f, 221, 11, COLOR_YELLOW},
-	[ROLE_WARNING] = {0xffaf5f, 215, 11, COLOR_YELLOW},
-	[ROLE_ERROR] = {0xff5f5f, 203, 9, COLOR_RED},
-	[ROLE_CHART] = {0x5f87af, 67, 12, COLOR_BLUE},
-	[ROLE_PEAK] = {0xff8787, 210, 9, COLOR_RED},
-	[ROLE_MARK] = {0xd7af5f, 179, 3, COLOR_YELLOW},
-	[ROLE_CURSOR] = {0xffffff, 231, 15, COLOR_WHITE},
-	[ROLE_RSS] = {0xd0d0d0, 252, 7, COLOR_WHITE},
-	[ROLE_GREW] = {0xff8787, 210, 9, COLOR_RED},
-	[ROLE_SHRANK] = {0x87d787, 114, 10, COLOR_GREEN},
-	[ROLE_OTHER] = {0x6c6f75, 242, 8, COLOR_WHITE},
-	[ROLE_SERIES + 0] = {0x5f87d7, 68, 4, COLOR_BLUE},
-	[ROLE_SERIES + 1] = {0xd78700, 172, 3, COLOR_YELLOW},
-	[ROLE_SERIES + 2] = {0x5faf5f, 71, 2, COLOR_GREEN},
-	[ROLE_SERIES + 3] = {0xd75f87, 168, 1, COLOR_RED},
-	[ROLE_SERIES + 4] = {0x8787d7, 104, 5, COLOR_MAGENTA},
-	[ROLE_SERIES + 5] = {0x5fafaf, 73, 6, COLOR_CYAN},
-	[ROLE_SERIES + 6] = {0xd7d75f, 185, 11, COLOR_YELLOW},
-	[ROLE_SERIES + 7] = {0xd787d7, 176, 13, COLOR_MAGENTA},
-};
-
-static int ink_of(unsigned role)
-{
-	const struct ink *ink = &inks[role < ROLE_COUNT ? role : ROLE_TEXT];
-	if (term.colours >= 1 << 24)
-		return ink->rgb;
-	if (term.colours >= 256)
-		return ink->of_256;
-	return term.colours >= 16 ? ink->of_16 : ink->of_8;
-}
-
-static attr_t attributes_of(struct look look)
-{
-	attr_t attr = A_NORMAL;
-	if (look.flags & LOOK_BOLD)
-		attr |= A_BOLD;
-	if (look.flags & LOOK_UNDERLINE)
-		attr |= A_UNDERLINE;
-	if (look.flags & LOOK_REVERSE)
-		attr |= A_REVERSE;
-	/* With few colours, what stands out does so by weight. */
-	if (term.colours < 16 && look.role == ROLE_DIM)
-		attr |= A_DIM;
-	if (term.colours < 16 && look.role == ROLE_STRONG)
-		attr |= A_BOLD;
-	if (!term.colours && look.back)
-		attr |= A_REVERSE;
-	return attr;
-}
-
-static int ink_on(int back)
-{
-	if (term.colours >= 1 << 24)
-		return 0x101216;
-	if (term.colours >= 256)
-		return 233;
-	bool is_dark =
-		back == COLOR_BLUE || back == COLOR_RED || back == COLOR_MAGENTA || back == 8;
-	return is_dark ? COLOR_WHITE : COLOR_BLACK;
-}
-
-static int pair_of(struct look look)
-{
-	if (!term.colours)
-		return 0;
-	int front = ink_of(look.role), back = look.back ? ink_of(look.back) : -1;
-	if (front < 0 && back < 0)
-		return 0;
-	if (front < 0) /* text on a colour: dark on the light ones */
-		front = ink_on(back);
-	int pair = alloc_pair(front, back);
-	return pair > 0 ? pair : 0;
-}
-
 /* ---- drawing ------------------------------------------------------------------------------------------ */
 
-static void draw_cell(unsigned row, unsigned col, const struct cell *cell)
+static void write_paint(void)
 {
-	wchar_t text[2 + CELL_MARKS] = {(wchar_t)cell->c};
-	cchar_t c;
-	int pair = pair_of(cell->look);
-	for (unsigned i = 0; i < CELL_MARKS && cell->marks[i]; i++)
-		text[1 + i] = (wchar_t)cell->marks[i];
-	if (setcchar(&c, text, attributes_of(cell->look), 0, &pair) == OK)
-		mvadd_wch((int)row, (int)col, &c);
+	if (!term.paint.out.has_failed)
+		write_all(term.paint.out.data, term.paint.out.count_bytes);
+	buf_clear(&term.paint.out);
 }
 
 void term_draw(const struct grid *g)
 {
-	erase();
-	for (unsigned row = 0; row < g->rows; row++) {
-		for (unsigned col = 0; col < g->cols; col++) {
-			const struct cell *cell = &g->cells[(size_t)row * g->cols + col];
-			if (cell->c && (cell->c != ' ' || cell->look.flags || cell->look.back))
-				draw_cell(row, col, cell);
-		}
-	}
-	move((int)g->cursor_row, (int)g->cursor_col);
-	refresh();
+	if (!paint_grid(&term.paint, g))
+		paint_forget(&term.paint);
+	write_paint();
 }
 
 void term_redraw(void)
 {
-	clearok(curscr, TRUE);
+	paint_forget(&term.paint);
 }
 
 /* ---- input ------------------------------------------------------------------------------------------------ */
@@ -376,7 +401,7 @@ static uint32_t key_of_curses(wint_t key)
 static bool take_key(struct input *out, bool *has_read)
 {
 	wint_t key;
-	int kind = get_wch(&key);
+	int kind = wget_wch(term.keys, &key);
 	*has_read = kind != ERR;
 	if (kind == ERR)
 		return false;
@@ -409,6 +434,23 @@ static int wait_for_input(struct pollfd *fd, int wait_ms, const sigset_t *let_in
 	return ppoll(fd, 1, wait_ms < 0 ? NULL : &most, let_in);
 }
 
+/* As a shell would have it: back at the terminal as it was, until the program goes on. */
+static void stop_here(void)
+{
+	struct sigaction now, usual = {.sa_handler = SIG_DFL};
+	sigset_t stop, before;
+	wants_stop = 0;
+	leave();
+	sigaction(SIGTSTP, &usual, &now);
+	sigemptyset(&stop);
+	sigaddset(&stop, SIGTSTP);
+	sigprocmask(SIG_UNBLOCK, &stop, &before);
+	raise(SIGTSTP);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	sigaction(SIGTSTP, &now, NULL);
+	come_back();
+}
+
 static bool next_input(struct input *out, int wait_ms, const sigset_t *let_in)
 {
 	unsigned silent = 0;
@@ -420,6 +462,11 @@ static bool next_input(struct input *out, int wait_ms, const sigset_t *let_in)
 		if (was_interrupted) {
 			was_interrupted = 0;
 			out->key = 'c' - 0x60;
+			return true;
+		}
+		if (wants_stop) {
+			stop_here();
+			out->key = SPECIAL_RESIZE; /* draws all */
 			return true;
 		}
 		if (take_key(out, &has_read))
@@ -445,7 +492,7 @@ static bool next_input(struct input *out, int wait_ms, const sigset_t *let_in)
 
 bool term_input(struct input *out, int wait_ms)
 {
-	static const int signals[] = {SIGTERM, SIGHUP, SIGINT, SIGWINCH};
+	static const int signals[] = {SIGTERM, SIGHUP, SIGINT, SIGWINCH, SIGTSTP};
 	sigset_t closed, let_in;
 	sigemptyset(&closed);
 	for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++)
@@ -469,38 +516,17 @@ void term_note(const char *text)
 {
 	if (!term.is_open)
 		return;
-	int row = getcury(stdscr), col = getcurx(stdscr);
-	mvaddnstr(getmaxy(stdscr) - 1, 0, text, getmaxx(stdscr) - 1);
-	clrtoeol();
-	move(row, col);
-	refresh();
+	paint_note(&term.paint, text);
+	write_paint();
 }
 
 /* ---- another program ------------------------------------------------------------------------------------------- */
 
-static void leave(void)
-{
-	if (term.has_mouse)
-		fputs("\033[?1002l", stdout);
-	endwin();
-	fflush(stdout);
-}
-
-static void come_back(void)
-{
-	reset_prog_mode();
-	if (term.has_mouse)
-		fputs("\033[?1002h", stdout);
-	clearok(curscr, TRUE);
-	refresh();
-	was_interrupted = 0;
-}
-
 /* The pipe says whether the program was started at all: it is closed by that. */
 static void be_program(char *const *args, int tell)
 {
-	static const int caught[] = {SIGTERM, SIGHUP, SIGINT, SIGABRT, SIGSEGV,
-				     SIGBUS,  SIGFPE, SIGILL, SIGQUIT, SIGWINCH};
+	static const int caught[] = {SIGTERM, SIGHUP, SIGINT,  SIGABRT,  SIGSEGV, SIGBUS,
+				     SIGFPE,  SIGILL, SIGQUIT, SIGWINCH, SIGTSTP};
 	for (size_t i = 0; i < sizeof caught / sizeof caught[0]; i++)
 		signal(caught[i], SIG_DFL);
 	execvp(args[0], args);
@@ -533,6 +559,8 @@ enum neap_err term_run(char *const *args, struct err *e)
 {
 	/* Ctrl-C and Ctrl-\ are for the program that has the terminal. */
 	struct sigaction ignore = {.sa_handler = SIG_IGN}, on_int, on_quit;
+	/* Ctrl-Z stops both, and the shell sees it. */
+	struct sigaction usual = {.sa_handler = SIG_DFL}, on_stop;
 	enum neap_err code;
 	int tell[2];
 	if (pipe2(tell, O_CLOEXEC))
@@ -540,6 +568,7 @@ enum neap_err term_run(char *const *args, struct err *e)
 	leave();
 	sigaction(SIGINT, &ignore, &on_int);
 	sigaction(SIGQUIT, &ignore, &on_quit);
+	sigaction(SIGTSTP, &usual, &on_stop);
 	pid_t pid = fork();
 	if (pid == 0)
 		be_program(args, tell[1]);
@@ -548,6 +577,7 @@ enum neap_err term_run(char *const *args, struct err *e)
 	close(tell[0]);
 	sigaction(SIGINT, &on_int, NULL);
 	sigaction(SIGQUIT, &on_quit, NULL);
+	sigaction(SIGTSTP, &on_stop, NULL);
 	come_back();
 	return code;
 }
@@ -558,16 +588,19 @@ void term_copy(const char *text, size_t bytes)
 {
 	static const char digits[] =
 		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-	fputs("\033]52;c;", stdout);
+	struct buf out = {0};
+	buf_puts(&out, "\033]52;c;");
 	for (size_t i = 0; i < bytes; i += 3) {
 		uint32_t three = 0;
 		for (size_t k = 0; k < 3; k++)
 			three = three << 8 | (i + k < bytes ? (unsigned char)text[i + k] : 0);
-		putchar(digits[three >> 18]);
-		putchar(digits[three >> 12 & 63]);
-		putchar(i + 1 < bytes ? digits[three >> 6 & 63] : '=');
-		putchar(i + 2 < bytes ? digits[three & 63] : '=');
+		buf_putc(&out, digits[three >> 18]);
+		buf_putc(&out, digits[three >> 12 & 63]);
+		buf_putc(&out, i + 1 < bytes ? digits[three >> 6 & 63] : '=');
+		buf_putc(&out, i + 2 < bytes ? digits[three & 63] : '=');
 	}
-	fputs("\a", stdout);
-	fflush(stdout);
+	buf_putc(&out, '\a');
+	if (!out.has_failed)
+		write_all(out.data, out.count_bytes);
+	buf_release(&out);
 }

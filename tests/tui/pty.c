@@ -12,7 +12,8 @@
  *   screen FILE         write the screen as text, spaces at the ends cut off
  *   written MOST        fail if more bytes were written since the last `written` or key
  *   still               fail if the program uses the processor while nothing happens
- *   same                a redraw (Ctrl-L) must change nothing: what was written bit by bit is right
+ *   same                a redraw (Ctrl-L) must change nothing: what was written bit by bit is right,
+ *                       text and colours
  *   monkey COUNT SEED   send keys, in part broken, mouse events and sizes at random; `same` after each tenth
  *   signal NAME         send TERM, HUP, ABRT, TSTP, CONT
  *   hangup              close the terminal
@@ -319,22 +320,57 @@ static void be_still(void)
 
 /* ---- the monkey ----------------------------------------------------------------------------- */
 
+/* A letter for how each cell of a row looks. */
+static size_t looks_of_row(int row, uint32_t *looks, size_t cap)
+{
+	size_t count = 0;
+	for (int col = 0; col < run.cols && count < cap; col++) {
+		const VTermPos at = {row, col};
+		VTermScreenCell cell;
+		vterm_screen_get_cell(run.screen, at, &cell);
+		if (cell.chars[0] == (uint32_t)-1) { /* the right half of a wide one has none */
+			looks[count++] = 0;
+			continue;
+		}
+		bool is_blank = !cell.chars[0] || cell.chars[0] == ' ';
+		uint32_t look = cell.attrs.reverse * 4u + cell.attrs.underline * 8u;
+		if (!is_blank || cell.attrs.reverse)
+			look = look * 512 + cell.fg.indexed.idx +
+			       VTERM_COLOR_IS_DEFAULT_FG(&cell.fg) * 256u;
+		if (!is_blank)
+			look += cell.attrs.bold * 0x20000000u;
+		looks[count++] = look * 2048 + cell.bg.indexed.idx +
+				 VTERM_COLOR_IS_DEFAULT_BG(&cell.bg) * 256u;
+	}
+	return count;
+}
+
 static void be_same(void)
 {
 	static char before[200][4096];
+	static uint32_t looks[200][400];
 	static size_t bytes[200];
-	for (int row = 0; row < run.rows && row < 200; row++)
+	for (int row = 0; row < run.rows && row < 200; row++) {
 		bytes[row] = text_of_row(row, before[row], sizeof before[row]);
+		looks_of_row(row, looks[row], 400);
+	}
 	send_bytes("\\x0c");
 	if (!wait_idle())
 		fail("the program ended");
 	/* The last row had a message, until this key. */
 	for (int row = 0; row + 1 < run.rows && row < 200; row++) {
 		char text[4096];
+		uint32_t look[400];
 		size_t now = text_of_row(row, text, sizeof text);
+		size_t cells = looks_of_row(row, look, 400);
 		if (now != bytes[row] || memcmp(text, before[row], now) != 0)
 			fail("row %d was '%.*s' and is, drawn anew, '%.*s'", row, (int)bytes[row],
 			     before[row], (int)now, text);
+		for (size_t col = 0; col < cells; col++) {
+			if (look[col] != looks[row][col])
+				fail("row %d, column %zu looked different before: '%.*s'", row, col,
+				     (int)now, text);
+		}
 	}
 }
 

@@ -96,6 +96,14 @@ bytes j
 written 2048
 bytes k
 written 2048
+bytes 3
+bytes \e[D
+written 2048
+bytes \e[D
+written 2048
+bytes p
+written 2048
+bytes q
 bytes q
 ends 0
 PLAY
@@ -139,22 +147,24 @@ for name in json names empty; do
 	PLAY
 done
 
-# Another kind of terminal.
-if infocmp screen >/dev/null 2>&1; then
-	export TERM=screen
-	play screen --glyphs=ascii json.neap <<-'PLAY'
-		bytes \e[B
-		bytes \eOB
+# Other kinds of terminals: fewer colours, fewer commands, pauses in them.
+for kind in screen xterm xterm-16color tmux-256color linux vt100 vt220 ansi; do
+	if ! infocmp "$kind" >/dev/null 2>&1; then
+		echo "there is no terminfo for $kind: left out"
+		continue
+	fi
+	export TERM=$kind
+	play "$kind" --glyphs=ascii json.neap <<-PLAY
+		bytes \\e[B
+		bytes \\eOB
 		bytes 2
-		screen screen.screen
+		screen $kind.screen
 		monkey 50 6
 		signal HUP
 		ends HUP
 	PLAY
-	compare screen $'Down Down 2' --glyphs=ascii json.neap
-else
-	echo "there is no terminfo for screen: left out"
-fi
+	compare "$kind" $'Down Down 2' --glyphs=ascii json.neap
+done
 
 if [ "$count" -lt 10 ]; then
 	echo "not everything was played"
