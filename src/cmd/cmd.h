@@ -28,6 +28,7 @@ extern const struct cmd cmd_browse;
 extern const struct cmd cmd_query;
 extern const struct cmd cmd_diff;
 extern const struct cmd cmd_info;
+extern const struct cmd cmd_import;
 
 /* cmd_browse_file - `neap FILE`: the browser on a terminal, else the report, as cmd_browse.run. */
 int cmd_browse_file(int argc, char **argv);

@@ -8,12 +8,15 @@ neap_SOURCES = \
 	src/cmd/cmd.h \
 	src/cmd/cmd_browse.c \
 	src/cmd/cmd_diff.c \
+	src/cmd/cmd_import.c \
 	src/cmd/cmd_info.c \
 	src/cmd/cmd_query.c \
 	src/cmd/cmd_record.c \
 	src/cmd/cmd_report.c \
 	src/cmd/find.c \
 	src/cmd/find.h \
+	src/cmd/formats.c \
+	src/cmd/formats.h \
 	src/cmd/record_ui.c \
 	src/cmd/record_ui.h \
 	src/cmd/save.c \

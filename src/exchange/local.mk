@@ -6,6 +6,7 @@ src_exchange_libexchange_la_SOURCES = \
 	src/exchange/exchange.h \
 	src/exchange/exchange_priv.h \
 	src/exchange/formats.def \
+	src/exchange/heaptrack.c \
 	src/exchange/import.c \
 	src/exchange/import.h \
 	src/exchange/import_names.c \
