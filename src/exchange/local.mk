@@ -15,7 +15,9 @@ src_exchange_libexchange_la_SOURCES = \
 	src/exchange/input.c \
 	src/exchange/input.h \
 	src/exchange/input_priv.h \
+	src/exchange/json_in.c \
+	src/exchange/json_in.h \
 	src/exchange/unwrap.c
 src_exchange_libexchange_la_CPPFLAGS = $(AM_CPPFLAGS) $(ZLIB_CFLAGS) $(ZSTD_CFLAGS) $(LZMA_CFLAGS) \
 	$(YAJL_CFLAGS)
-src_exchange_libexchange_la_LIBADD = $(ZLIB_LIBS) $(ZSTD_LIBS) $(LZMA_LIBS) $(BZ2_LIBS) $(YAJL_LIBS)
+src_exchange_libexchange_la_LIBADD = $(ZLIB_LIBS) $(ZSTD_LIBS) $(LZMA_LIBS) $(BZ2_LIBS) $(YAJL_LIBS) -lm
