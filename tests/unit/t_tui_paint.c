@@ -144,7 +144,7 @@ Test(paint, a_note_is_taken_away_by_the_next_screen, .fini = finish)
 	put(1, 0, look(ROLE_TEXT), "keys");
 	writes("|keys{P0,0}");
 	paint_note(&p, "working on it");
-	cr_assert_str_eq(p.out.data, "{P1,0}{n}working{E}{P0,0}");
+	cr_assert_str_eq(p.out.data, "|{n}working{E}{P0,0}");
 	buf_clear(&p.out);
 	writes("{P1,4}{E}<<<<keys{P0,0}");
 }
