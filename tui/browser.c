@@ -179,14 +179,29 @@ static unsigned draw_head(struct browser *b, const struct area *all)
 	return row;
 }
 
+static unsigned draw_top(struct browser *b, const struct area *all)
+{
+	b->strip_area = (struct area){.grid = NULL};
+	memset(b->tabs, 0, sizeof b->tabs);
+	return draw_head(b, all);
+}
+
+bool browser_draw_early(struct browser *b, unsigned rows, unsigned cols)
+{
+	if (!grid_resize(&b->grid, rows, cols))
+		return false;
+	const struct area all = grid_area(&b->grid);
+	const struct area middle = area_cut(&all, draw_top(b, &all), 0, rows, cols);
+	area_put(&middle, middle.rows > 2 ? 1 : 0, 2, look(ROLE_DIM), "adding up ...");
+	return true;
+}
+
 bool browser_draw(struct browser *b, unsigned rows, unsigned cols)
 {
 	if (!grid_resize(&b->grid, rows, cols) || !load(b))
 		return false;
 	const struct area all = grid_area(&b->grid);
-	b->strip_area = (struct area){.grid = NULL};
-	memset(b->tabs, 0, sizeof b->tabs);
-	unsigned head = draw_head(b, &all);
+	unsigned head = draw_top(b, &all);
 	if (!b->strip_area.cols)
 		b->is_strip_focused = false;
 	unsigned foot = rows >= 3 ? 1 : 0;

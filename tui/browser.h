@@ -107,6 +107,8 @@ void browser_free(struct browser *b); /* NULL is fine */
 void browser_input(struct browser *b, const struct input *in);
 /* browser_draw - the whole screen into b->grid.  False: no memory. */
 bool browser_draw(struct browser *b, unsigned rows, unsigned cols);
+/* browser_draw_early - what is known without a query, with nothing in the middle. */
+bool browser_draw_early(struct browser *b, unsigned rows, unsigned cols);
 
 /* ---- for views ------------------------------------------------------------------------ */
 

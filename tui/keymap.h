@@ -28,6 +28,7 @@ enum special_key {
 	SPECIAL_TICK, /* time has passed; see follow.h */
 	SPECIAL_LAST,
 };
+#define CODE_CANCEL    0x03u /* Ctrl-C */
 #define CODE_TAB       0x09u
 #define CODE_ENTER     0x0du
 #define CODE_ESCAPE    0x1bu

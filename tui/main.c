@@ -14,9 +14,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "src/base/fmt.h"
 #include "src/base/mem.h"
 #include "tui/browser.h"
 #include "tui/follow.h"
@@ -32,9 +34,9 @@
 #define HUGE_PAGE_BYTES  ((uintptr_t)2 << 20)
 #define HEAP_BEGIN_BYTES (256 << 20) /* of addresses; memory comes when it is used */
 
-/* Work that takes longer says so, and says so again. */
-#define SILENT_MS 40
-#define NOTE_MS   200
+#define LOOK_MS     20          /* between looks at keys in long work */
+#define SLOW_MS     25          /* opening took so long: the first query will take time too */
+#define LARGE_BYTES (256 << 10) /* a file of which the terminal says that it is read */
 
 struct request {
 	struct browser_options browser;
@@ -232,10 +234,6 @@ static bool draw(struct browser *b)
 
 /* ---- long work ---------------------------------------------------------------------------- */
 
-struct work {
-	int64_t begin_ms, note_ms; /* of what the last input asked for; when to say something */
-};
-
 static int64_t now_ms(void)
 {
 	struct timespec t;
@@ -243,23 +241,13 @@ static int64_t now_ms(void)
 	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-static void begin_work(struct work *w)
-{
-	w->begin_ms = now_ms();
-	w->note_ms = w->begin_ms + SILENT_MS;
-}
-
+/* Asked often; the terminal is looked at now and then. */
 static bool is_cancelled(void *arg)
 {
-	struct work *w = arg;
-	int64_t now = now_ms();
-	if (w->begin_ms && now >= w->note_ms) {
-		char text[80];
-		snprintf(text, sizeof text, " working for %.1f s; Ctrl-C stops it",
-			 (double)(now - w->begin_ms) / 1000);
-		term_note(text);
-		w->note_ms = now + NOTE_MS;
-	}
+	int64_t *looked_ms = arg, now = now_ms();
+	if (now - *looked_ms < LOOK_MS)
+		return false;
+	*looked_ms = now;
 	return term_is_interrupted();
 }
 
@@ -273,7 +261,7 @@ static void run_editor(struct browser *b)
 	editor_release(&b->editor);
 }
 
-static bool run_loop(struct browser *b, struct work *w)
+static bool run_loop(struct browser *b)
 {
 	struct input in;
 	while (!b->wants_quit) {
@@ -281,7 +269,7 @@ static bool run_loop(struct browser *b, struct work *w)
 			return false;
 		if (!term_input(&in, follow_wait_ms(b)))
 			break;
-		begin_work(w);
+		term_busy("working", false);
 		browser_input(b, &in);
 		if (b->editor.count)
 			run_editor(b);
@@ -289,17 +277,49 @@ static bool run_loop(struct browser *b, struct work *w)
 	return true;
 }
 
-static int run_terminal(struct browser *b, const struct request *r, struct work *w)
+/* Something to look at while the files are read. */
+static void draw_reading(const struct request *r)
+{
+	const char *path = r->browser.paths[r->browser.path_count - 1];
+	const char *slash = strrchr(path, '/');
+	struct grid g = {.glyphs = r->browser.glyphs};
+	char what[80];
+	struct stat st;
+	unsigned rows, cols;
+	snprintf(what, sizeof what, "reading %.60s", slash ? slash + 1 : path);
+	term_size(&rows, &cols);
+	if (!stat(path, &st) && st.st_size >= LARGE_BYTES && grid_resize(&g, rows, cols)) {
+		const struct area all = grid_area(&g);
+		char size[FMT_BYTES];
+		unsigned col = area_put(&all, 0, 1, look_bold(ROLE_TITLE), "neap") + 2;
+		col = area_put(&all, 0, col, look(ROLE_TITLE), what + strlen("reading ")) + 2;
+		area_printf(&all, 0, col, look(ROLE_DIM), "%s, is being read",
+			    fmt_bytes(size, sizeof size, st.st_size));
+		term_draw(&g);
+	}
+	grid_release(&g);
+	term_busy(what, true);
+}
+
+/* What is known before the first query, if that may take time. */
+static void draw_early(struct browser *b, int64_t begin_ms)
+{
+	unsigned rows, cols;
+	term_size(&rows, &cols);
+	if (now_ms() - begin_ms >= SLOW_MS && browser_draw_early(b, rows, cols))
+		term_draw(&b->grid);
+	term_busy("adding up", false);
+}
+
+static int run_browser(struct browser *b, const struct request *r, int64_t begin_ms)
 {
 	struct err e = {0};
-	if (term_open(&r->term, &e))
-		return fail(&e);
 	b->grid.is_mono = !term_has_colours();
 	if (!r->keeps_no_state)
 		saved_read(b);
 	follow_begin(b, r->follows);
-	begin_work(w);
-	bool is_good = run_loop(b, w);
+	draw_early(b, begin_ms);
+	bool is_good = run_loop(b);
 	term_close();
 	if (!is_good)
 		fputs("neap: out of memory\n", stderr);
@@ -307,6 +327,41 @@ static int run_terminal(struct browser *b, const struct request *r, struct work 
 	if (!r->keeps_no_state && saved_write(b, &e) && e.code != ERR_ABSENT)
 		fprintf(stderr, "neap: the view and the bookmarks are not kept: %s\n", e.text);
 	return is_good ? 0 : STATUS_FAILED;
+}
+
+static int run_terminal(const struct request *r)
+{
+	struct browser *b = NULL;
+	struct err e = {0};
+	int64_t begin_ms = now_ms();
+	/* The terminal is not entered for what is not there. */
+	for (size_t i = 0; i < r->browser.path_count; i++) {
+		if (access(r->browser.paths[i], R_OK)) {
+			err_sys(&e, errno, "read", r->browser.paths[i]);
+			return fail(&e);
+		}
+	}
+	if (term_open(&r->term, &e))
+		return fail(&e);
+	draw_reading(r);
+	if (browser_new(&r->browser, &b, &e)) {
+		term_close();
+		return fail(&e);
+	}
+	int status = run_browser(b, r, begin_ms);
+	browser_free(b);
+	return status;
+}
+
+static int run_keys(const struct request *r)
+{
+	struct browser *b = NULL;
+	struct err e = {0};
+	if (browser_new(&r->browser, &b, &e))
+		return fail(&e);
+	int status = run_script(b, r->script);
+	browser_free(b);
+	return status;
 }
 
 /*
@@ -330,12 +385,10 @@ static void settle_heap(void)
 
 int main(int argc, char **argv)
 {
-	struct work work = {.begin_ms = 0};
+	int64_t looked_ms = 0;
 	const struct query_options query = {
-		.cursor_ns = UINT64_MAX, .is_cancelled = is_cancelled, .arg = &work};
+		.cursor_ns = UINT64_MAX, .is_cancelled = is_cancelled, .arg = &looked_ms};
 	struct request r = {.browser = {.query = &query}, .term = {.has_mouse = true}};
-	struct browser *b = NULL;
-	struct err e = {0};
 	settle_heap();
 	setlocale(LC_CTYPE, "");
 	int status = parse(argc, argv, &r);
@@ -343,10 +396,7 @@ int main(int argc, char **argv)
 		return status;
 	choose_glyphs(&r);
 	r.browser.is_mono = r.term.colour == TERM_COLOUR_NEVER;
-	if (browser_new(&r.browser, &b, &e))
-		return fail(&e);
-	status = r.script ? run_script(b, r.script) : run_terminal(b, &r, &work);
-	browser_free(b);
+	status = r.script ? run_keys(&r) : run_terminal(&r);
 	if (term_signal()) {
 		signal(term_signal(), SIG_DFL);
 		raise(term_signal());

@@ -10,6 +10,7 @@
 #define UNKNOWN_CELL  UINT32_MAX
 #define REWRITE_MOST  4u /* cells that are the same are written again rather than skipped */
 #define CLEAR_CELLS   4u /* so many blanks are worth a command */
+#define ERASE_CELLS   6u
 #define ADVANCE_BYTES 16u
 
 /* ---- looks ------------------------------------------------------------------------------ */
@@ -302,6 +303,27 @@ static void clear_rest(struct paint *p, const struct grid *g, unsigned row, unsi
 		shown[i] = blank;
 }
 
+/* Empty cells in the middle of a row, by one command; how many, 0: not worth it. */
+static unsigned erase(struct paint *p, const struct grid *g, unsigned row, unsigned col)
+{
+	const struct cell *cells = g->cells + (size_t)row * g->cols;
+	struct cell *shown = p->shown + (size_t)row * g->cols;
+	unsigned end = col;
+	while (end < g->cols && is_empty(&cells[end]))
+		end++;
+	while (end > col && is_empty(&shown[end - 1]))
+		end--;
+	if (end - col < ERASE_CELLS || !p->commands[PAINT_ERASE])
+		return 0;
+	place(p, row, col);
+	if (!p->is_pen_known || p->pen.back >= 0 || p->pen.flags)
+		put_plain(p);
+	put_number(p, PAINT_ERASE, (int)(end - col));
+	for (unsigned i = col; i < end; i++)
+		shown[i] = (struct cell){.c = ' '};
+	return end - col;
+}
+
 /* The next cell that differs, or the first of a few that are written again on the way to it. */
 static unsigned next_change(const struct paint *p, const struct grid *g, unsigned row, unsigned col)
 {
@@ -330,6 +352,11 @@ static void paint_row(struct paint *p, const struct grid *g, unsigned row)
 		col = next_change(p, g, row, col);
 		if (col >= g->cols)
 			break;
+		unsigned erased = erase(p, g, row, col);
+		if (erased) {
+			col += erased - 1;
+			continue;
+		}
 		bool is_corner = row + 1 == g->rows && col + 1 == g->cols;
 		if (cells[col].c && !(is_corner && p->is_corner_bad))
 			write_cell(p, g, row, col);
@@ -378,23 +405,15 @@ bool paint_grid(struct paint *p, const struct grid *g)
 	return !p->out.has_failed;
 }
 
-void paint_note(struct paint *p, const char *text)
+void paint_lose_last_row(struct paint *p)
 {
-	if (!p->is_known || !p->rows || p->cols < 2)
+	struct cell *shown = p->shown;
+	if (!p->is_known || !p->rows)
 		return;
-	unsigned row = p->rows - 1, col = 0, back_row = p->row, back_col = p->col;
-	struct cell *shown = p->shown + (size_t)row * p->cols;
-	bool was_placed = p->is_placed;
-	place(p, row, 0);
-	put_plain(p);
-	for (; text[col] && col + 1 < p->cols; col++)
-		buf_putc(&p->out, text[col]);
-	put(p, PAINT_CLEAR_ROW);
+	shown += (size_t)(p->rows - 1) * p->cols;
 	for (unsigned i = 0; i < p->cols; i++)
 		shown[i] = (struct cell){.c = UNKNOWN_CELL};
-	p->is_placed = false;
-	if (was_placed)
-		place(p, back_row, back_col);
+	p->is_placed = p->is_pen_known = false;
 }
 
 void paint_forget(struct paint *p)

@@ -18,6 +18,7 @@ enum paint_command {     /* NULL where the terminal has none; the first four are
 	PAINT_CLEAR,     /* the whole screen, cursor to its corner */
 	PAINT_PLAIN,     /* no attributes, colours of the terminal */
 	PAINT_CLEAR_ROW, /* to its end */
+	PAINT_ERASE,     /* so many cells, the cursor stays */
 	PAINT_FORWARD,   /* columns */
 	PAINT_COLUMN,    /* column */
 	PAINT_DOWN,      /* one row, same column */
@@ -61,8 +62,8 @@ struct paint {
 
 /* paint_grid - append to p->out what makes the terminal show the grid.  False: no memory. */
 bool paint_grid(struct paint *p, const struct grid *g);
-/* paint_note - a plain text over the last row, which the next paint_grid takes away. */
-void paint_note(struct paint *p, const char *text);
+/* paint_lose_last_row - somebody has written over it, and has left the cursor there, without attributes. */
+void paint_lose_last_row(struct paint *p);
 /* paint_forget - the terminal may show anything: the next paint_grid begins anew. */
 void paint_forget(struct paint *p);
 void paint_release(struct paint *p);

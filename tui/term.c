@@ -20,6 +20,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <term.h>
 #include <termios.h>
@@ -32,13 +33,29 @@
 #define NO_BLENDING     (2 | 16) /* bits of ncv: underlined, dim */
 #define WRITE_WAIT_MS   1000
 #define DOUBLE_CLICK_NS 400000000ll
-#define SILENT_READS    3 /* readable, but nothing comes: the terminal is gone */
+#define AHEAD_MOST      64u /* keys typed while something is worked on */
+#define BUSY_FIRST_MS   150 /* until long work says so, */
+#define BUSY_NEXT_MS    200 /* and says it again */
+#define END_TICKS       5   /* so often, after the signal to end, work may go on */
+#define SILENT_READS    3   /* readable, but nothing comes: the terminal is gone */
 
 /* There is one terminal, and handlers of signals have no other way to their data. */
 static struct {
 	bool is_open, has_mouse;
 	WINDOW *keys; /* where they are read from */
 	struct paint paint;
+	struct input ahead[AHEAD_MOST];
+	unsigned ahead_count;
+	struct {
+		char text
+			[160]; /* goes to the last row, what is worked on, and leaves room for a time */
+		size_t text_bytes;
+		char end[16]; /* clears the rest of the row */
+		size_t end_bytes;
+		volatile sig_atomic_t ticks,
+			end_ticks; /* of the timer; ticks 0: nothing was written */
+		volatile sig_atomic_t is_on, ends_at_once;
+	} busy;
 	struct termios before;
 	char strings[1024]; /* of terminfo, one behind the other */
 	size_t string_bytes;
@@ -75,9 +92,13 @@ static void write_text(const char *text)
 
 /* ---- signals -------------------------------------------------------------------------------- */
 
+static void end_by(int signal);
+
 static void on_end(int signal)
 {
-	if (signal == SIGINT)
+	if (signal == SIGINT && term.busy.is_on && (was_interrupted || term.busy.ends_at_once))
+		end_by(signal);
+	else if (signal == SIGINT)
 		was_interrupted = 1;
 	else if (signal == SIGTSTP)
 		wants_stop = 1;
@@ -85,14 +106,69 @@ static void on_end(int signal)
 		ended_by = signal;
 }
 
-static void on_fatal(int signal)
+static void restore_all(void)
 {
 	if (term.restore_bytes) {
 		ssize_t ignored = write(STDOUT_FILENO, term.restore, term.restore_bytes);
 		(void)ignored;
 		tcsetattr(STDIN_FILENO, TCSANOW, &term.before);
 	}
+}
+
+static void on_fatal(int signal)
+{
+	restore_all();
 	raise(signal); /* SA_RESETHAND: as if there had been no handler */
+}
+
+/* In the handler of a signal, at once. */
+static void end_by(int signal)
+{
+	struct sigaction usual = {.sa_handler = SIG_DFL};
+	sigset_t only;
+	restore_all();
+	sigemptyset(&usual.sa_mask);
+	sigaction(signal, &usual, NULL);
+	sigemptyset(&only);
+	sigaddset(&only, signal);
+	raise(signal);
+	sigprocmask(SIG_UNBLOCK, &only, NULL);
+}
+
+static char *put_digits(char *at, unsigned n)
+{
+	char digits[12];
+	unsigned count = 0;
+	do {
+		digits[count++] = (char)('0' + n % 10);
+		n /= 10;
+	} while (n);
+	while (count)
+		*at++ = digits[--count];
+	return at;
+}
+
+/* Work goes on and on: nothing but what was prepared, and write. */
+static void on_busy(int signal)
+{
+	char text[sizeof term.busy.text + 64], *at = text;
+	int errnum = errno;
+	unsigned ticks = (unsigned)term.busy.ticks;
+	(void)signal;
+	if (ended_by && ++term.busy.end_ticks > END_TICKS)
+		end_by((int)ended_by);
+	unsigned tenths = (BUSY_FIRST_MS + ticks * BUSY_NEXT_MS) / 100;
+	term.busy.ticks = (sig_atomic_t)ticks + 1;
+	memcpy(at, term.busy.text, term.busy.text_bytes);
+	at = put_digits(at + term.busy.text_bytes, tenths / 10);
+	*at++ = '.';
+	at = put_digits(at, tenths % 10);
+	memcpy(at, " s; Ctrl-C stops it", 19);
+	memcpy(at + 19, term.busy.end, term.busy.end_bytes);
+	at += 19 + term.busy.end_bytes;
+	ssize_t ignored = write(STDOUT_FILENO, text, (size_t)(at - text));
+	(void)ignored;
+	errno = errnum;
 }
 
 static void catch_signals(void)
@@ -103,6 +179,9 @@ static void catch_signals(void)
 	sigemptyset(&act.sa_mask);
 	for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++)
 		sigaction(ends[i], &act, NULL);
+	act.sa_handler = on_busy;
+	act.sa_flags = SA_RESTART;
+	sigaction(SIGALRM, &act, NULL);
 	act.sa_handler = on_fatal;
 	act.sa_flags = SA_RESETHAND | SA_NODEFER;
 	for (size_t i = 0; i < sizeof fatal / sizeof fatal[0]; i++)
@@ -212,11 +291,11 @@ static void learn_commands(bool wants_colours)
 	static const struct {
 		enum paint_command command;
 		const char *name;
-	} names[] = {{PAINT_PLACE, "cup"},     {PAINT_CLEAR, "clear"},    {PAINT_PLAIN, "sgr0"},
-		     {PAINT_CLEAR_ROW, "el"},  {PAINT_FORWARD, "cuf"},    {PAINT_COLUMN, "hpa"},
-		     {PAINT_DOWN, "cud1"},     {PAINT_BACK, "cub1"},      {PAINT_BOLD, "bold"},
-		     {PAINT_DIM, "dim"},       {PAINT_UNDERLINE, "smul"}, {PAINT_REVERSE, "rev"},
-		     {PAINT_NOT_REVERSE, NULL}};
+	} names[] = {{PAINT_PLACE, "cup"},    {PAINT_CLEAR, "clear"},   {PAINT_PLAIN, "sgr0"},
+		     {PAINT_CLEAR_ROW, "el"}, {PAINT_ERASE, "ech"},     {PAINT_FORWARD, "cuf"},
+		     {PAINT_COLUMN, "hpa"},   {PAINT_DOWN, "cud1"},     {PAINT_BACK, "cub1"},
+		     {PAINT_BOLD, "bold"},    {PAINT_DIM, "dim"},       {PAINT_UNDERLINE, "smul"},
+		     {PAINT_REVERSE, "rev"},  {PAINT_NOT_REVERSE, NULL}};
 	struct paint *p = &term.paint;
 	*p = (struct paint){.expand = expand};
 	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
@@ -293,10 +372,28 @@ static void come_back(void)
 	was_interrupted = 0;
 }
 
+static void set_timer(int first_ms, int next_ms)
+{
+	const struct itimerval t = {.it_value = {.tv_usec = first_ms * 1000},
+				    .it_interval = {.tv_usec = next_ms * 1000}};
+	setitimer(ITIMER_REAL, &t, NULL);
+}
+
+static void be_ready(void)
+{
+	if (!term.busy.is_on)
+		return;
+	set_timer(0, 0);
+	term.busy.is_on = 0;
+	if (term.busy.ticks)
+		paint_lose_last_row(&term.paint);
+}
+
 void term_close(void)
 {
 	if (!term.is_open)
 		return;
+	be_ready();
 	term.is_open = false;
 	leave();
 	delwin(term.keys);
@@ -327,6 +424,7 @@ static void write_paint(void)
 
 void term_draw(const struct grid *g)
 {
+	be_ready();
 	if (!paint_grid(&term.paint, g))
 		paint_forget(&term.paint);
 	write_paint();
@@ -461,12 +559,18 @@ static bool next_input(struct input *out, int wait_ms, const sigset_t *let_in)
 			return false;
 		if (was_interrupted) {
 			was_interrupted = 0;
-			out->key = 'c' - 0x60;
+			out->key = CODE_CANCEL;
 			return true;
 		}
 		if (wants_stop) {
 			stop_here();
 			out->key = SPECIAL_RESIZE; /* draws all */
+			return true;
+		}
+		if (term.ahead_count) {
+			*out = term.ahead[0];
+			memmove(term.ahead, term.ahead + 1,
+				--term.ahead_count * sizeof term.ahead[0]);
 			return true;
 		}
 		if (take_key(out, &has_read))
@@ -505,19 +609,48 @@ bool term_input(struct input *out, int wait_ms)
 
 /* ---- long work ------------------------------------------------------------------------------------------------ */
 
-bool term_is_interrupted(void)
+/* What is typed meanwhile: Esc and Ctrl-C stop the work, all else is for later. */
+static bool look_ahead(void)
 {
-	bool was = was_interrupted;
-	was_interrupted = 0;
-	return was || ended_by;
+	struct pollfd fd = {.fd = STDIN_FILENO, .events = POLLIN};
+	struct input in = {.key = 0};
+	bool has_read = true;
+	while (has_read && term.ahead_count < AHEAD_MOST && poll(&fd, 1, 0) > 0 &&
+	       (fd.revents & POLLIN)) {
+		if (!take_key(&in, &has_read))
+			continue;
+		if (in.key == CODE_ESCAPE || in.key == CODE_CANCEL) {
+			term.ahead_count = 0;
+			return true;
+		}
+		term.ahead[term.ahead_count++] = in;
+	}
+	return false;
 }
 
-void term_note(const char *text)
+bool term_is_interrupted(void)
 {
-	if (!term.is_open)
+	bool was = was_interrupted || ended_by || (term.is_open && look_ahead());
+	was_interrupted = 0;
+	return was;
+}
+
+void term_busy(const char *what, bool ends_at_once)
+{
+	struct paint *p = &term.paint;
+	if (!term.is_open || !p->rows || !p->commands[PAINT_CLEAR_ROW])
 		return;
-	paint_note(&term.paint, text);
-	write_paint();
+	const char *place = p->expand(p->commands[PAINT_PLACE], (int)p->rows - 1, 0);
+	int most = p->cols > 40 ? (int)p->cols - 40 : 0;
+	int bytes = snprintf(term.busy.text, sizeof term.busy.text, "%s%s %.*s for ", place,
+			     p->commands[PAINT_PLAIN], most < 80 ? most : 80, what);
+	term.busy.text_bytes = bytes < (int)sizeof term.busy.text ? (size_t)bytes : 0;
+	bytes = snprintf(term.busy.end, sizeof term.busy.end, "%s", p->commands[PAINT_CLEAR_ROW]);
+	term.busy.end_bytes = bytes < (int)sizeof term.busy.end ? (size_t)bytes : 0;
+	term.busy.ticks = term.busy.end_ticks = 0;
+	term.busy.ends_at_once = ends_at_once;
+	term.busy.is_on = 1;
+	set_timer(BUSY_FIRST_MS, BUSY_NEXT_MS);
 }
 
 /* ---- another program ------------------------------------------------------------------------------------------- */

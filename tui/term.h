@@ -38,12 +38,19 @@ void term_redraw(void);
  * False: the terminal is gone, or a signal ends the program.
  */
 bool term_input(struct input *out, int wait_ms);
-/* term_is_interrupted - in long work: was Ctrl-C pressed since the last call, or is the program
- * to end? */
+/*
+ * term_is_interrupted - in long work: was Ctrl-C or Esc pressed since the last call, or is the
+ * program to end?  Other keys are kept for term_input.
+ */
 bool term_is_interrupted(void);
-/* term_note - write over the last row at once; the next term_draw takes it away.  Fine without
- * term_open. */
-void term_note(const char *text);
+/*
+ * term_busy - long work begins: if it lasts, the last row says so, and for how long, until
+ * term_draw.  It says it however the work goes on, and a second Ctrl-C ends the program.
+ *   what          "reading app.neap"; kept, cut off if it is long
+ *   ends_at_once  nothing can be stopped in this work: the first Ctrl-C ends the program
+ * Fine without term_open.
+ */
+void term_busy(const char *what, bool ends_at_once);
 /*
  * term_run - leave the terminal to another program, wait for its end, and come back.
  *   args  the program, found in PATH, and its arguments; a NULL at the end

@@ -26,11 +26,11 @@ static const char *expand(const char *command, int first, int second)
 static void begin(unsigned rows, unsigned cols)
 {
 	static const char *const commands[PAINT_COMMANDS] = {
-		[PAINT_PLACE] = "{P",        [PAINT_CLEAR] = "{C}",     [PAINT_PLAIN] = "{n}",
-		[PAINT_CLEAR_ROW] = "{E}",   [PAINT_FORWARD] = "{>",    [PAINT_DOWN] = "|",
-		[PAINT_BACK] = "<",          [PAINT_BOLD] = "{b}",      [PAINT_REVERSE] = "{r}",
-		[PAINT_NOT_REVERSE] = "{/}", [PAINT_UNDERLINE] = "{u}", [PAINT_FRONT] = "{F",
-		[PAINT_BEHIND] = "{B",
+		[PAINT_PLACE] = "{P",      [PAINT_CLEAR] = "{C}",       [PAINT_PLAIN] = "{n}",
+		[PAINT_CLEAR_ROW] = "{E}", [PAINT_ERASE] = "{X",        [PAINT_FORWARD] = "{>",
+		[PAINT_DOWN] = "|",        [PAINT_BACK] = "<",          [PAINT_BOLD] = "{b}",
+		[PAINT_REVERSE] = "{r}",   [PAINT_NOT_REVERSE] = "{/}", [PAINT_UNDERLINE] = "{u}",
+		[PAINT_FRONT] = "{F",      [PAINT_BEHIND] = "{B",
 	};
 	g = (struct grid){.glyphs = GLYPHS_BRAILLE};
 	p = (struct paint){.expand = expand, .colours = 8};
@@ -119,6 +119,16 @@ Test(paint, the_rest_of_a_row_goes_by_one_command, .fini = finish)
 	writes("wh  <<<<"); /* two blanks are shorter */
 }
 
+Test(paint, what_goes_before_something_that_stays_is_erased_at_once, .fini = finish)
+{
+	begin(1, 20);
+	put(0, 0, look(ROLE_TEXT), "what is gone      |");
+	writes("what is gone{>6}|{P0,0}");
+	grid_clear(&g);
+	put(0, 18, look(ROLE_TEXT), "|");
+	writes("{X12}");
+}
+
 Test(paint, the_cursor_is_placed_anew_after_wide_and_combining_characters, .fini = finish)
 {
 	begin(1, 10);
@@ -138,15 +148,14 @@ Test(paint, a_wide_character_that_goes_leaves_nothing, .fini = finish)
 	writes("ab<<");
 }
 
-Test(paint, a_note_is_taken_away_by_the_next_screen, .fini = finish)
+Test(paint, what_others_wrote_over_the_last_row_is_taken_away, .fini = finish)
 {
 	begin(2, 8);
+	put(0, 0, look(ROLE_TEXT), "stays");
 	put(1, 0, look(ROLE_TEXT), "keys");
-	writes("|keys{P0,0}");
-	paint_note(&p, "working on it");
-	cr_assert_str_eq(p.out.data, "|{n}working{E}{P0,0}");
-	buf_clear(&p.out);
-	writes("{P1,4}{E}<<<<keys{P0,0}");
+	writes("stays{P1,0}keys{P0,0}");
+	paint_lose_last_row(&p);
+	writes("{P1,4}{n}{E}<<<<keys{P0,0}");
 }
 
 Test(paint, the_last_cell_is_left_out_where_it_would_scroll, .fini = finish)
