@@ -286,6 +286,18 @@ NC_INLINE uint32_t slot_cohort(struct nc_ctx *t, struct nc_site_slot *slot, uint
 	return fresh;
 }
 
+/* The cohort of a site whose key may not be in the table yet. */
+static uint32_t slotted_cohort(struct nc_ctx *t, uint64_t key, uint32_t site, uint64_t size_bytes)
+{
+	struct nc_site_slot *slot = slot_find(t, key);
+	if (slot->key)
+		return slot_cohort(t, slot, size_bytes);
+	uint32_t cohort = cohort_new(t, site, size_bytes, site_is_mixed(site));
+	if (cohort)
+		slot_fill(t, slot, key, site, cohort);
+	return cohort;
+}
+
 /*
  * The primary thread finds most of its cohorts without the table: the site of a path's first
  * size lies next to the path it has just found, and knows the cohort.
@@ -315,14 +327,8 @@ static NC_NOINLINE uint32_t cohort_uncommon(struct nc_ctx *t, uint32_t path, enu
 		return primary_cohort(t, site, size_bytes);
 	if (!mixed && size_bytes >= MIXED_SLOT_SIZE)
 		return cohort_new(t, site, size_bytes, false);
-	uint64_t key = slot_key(path, api, mixed ? MIXED_SLOT_SIZE : size_bytes);
-	struct nc_site_slot *slot = slot_find(t, key);
-	if (slot->key)
-		return slot_cohort(t, slot, size_bytes);
-	uint32_t cohort = cohort_new(t, site, size_bytes, mixed);
-	if (cohort)
-		slot_fill(t, slot, key, site, cohort);
-	return cohort;
+	return slotted_cohort(t, slot_key(path, api, mixed ? MIXED_SLOT_SIZE : size_bytes), site,
+			      size_bytes);
 }
 
 NC_INLINE uint32_t cohort_of(struct nc_ctx *t, uint32_t path, enum nc_api api, uint64_t size_bytes)
@@ -467,6 +473,22 @@ NC_INLINE void mixed_died(struct nc_cohort *c, bool is_owner, bool is_temporary,
 		owner_add(&b->temporary_bytes, bytes);
 }
 
+NC_INLINE void count_death(struct nc_cohort *c, bool is_owner)
+{
+	if (NC_LIKELY(is_owner))
+		owner_add(&c->deaths, 1);
+	else
+		atomic_add(&c->remote_deaths, 1);
+}
+
+NC_INLINE void live_sub(struct nc_ctx *t, uint64_t bytes)
+{
+	if (NC_LIKELY(t != NULL))
+		live_add(t, -(int64_t)bytes);
+	else
+		__atomic_fetch_sub(&nc.header->live_shared_bytes, (int64_t)bytes, __ATOMIC_RELAXED);
+}
+
 /*
  * Order of stores: birth, death, temporary.  A reader that loads them the other way
  * round sees temporary <= deaths <= births.
@@ -475,30 +497,22 @@ NC_INLINE void died(const void *block, struct nc_taken taken)
 {
 	if (NC_UNLIKELY(!taken.cohort))
 		return;
-	struct nc_header *h = nc.header;
 	struct nc_cohort *c = nc_cohort(taken.cohort);
 	struct nc_ctx *t = nc_tls;
 	if (NC_UNLIKELY(t && t->busy)) /* a signal handler: not the owner of anything here */
 		t = NULL;
-	stamp(c, h);
+	stamp(c, nc.header);
 	bool is_owner = t && c->thread == t->thread;
 	bool is_temporary = is_owner && t->last_block == block;
 	if (is_temporary)
 		t->last_block = NULL;
 	if (NC_UNLIKELY(is_mixed(c)))
 		mixed_died(c, is_owner, is_temporary, taken.size_bytes);
-	if (NC_LIKELY(is_owner))
-		owner_add(&c->deaths, 1);
-	else
-		atomic_add(&c->remote_deaths, 1);
+	count_death(c, is_owner);
 	if (is_temporary)
 		owner_add(&c->temporary, 1);
 	mark_dirty(taken.cohort);
-	if (NC_LIKELY(t != NULL))
-		live_add(t, -(int64_t)taken.size_bytes);
-	else
-		__atomic_fetch_sub(&h->live_shared_bytes, (int64_t)taken.size_bytes,
-				   __ATOMIC_RELAXED);
+	live_sub(t, taken.size_bytes);
 }
 
 void nc_died(const void *block, struct nc_taken taken)
@@ -509,4 +523,47 @@ void nc_died(const void *block, struct nc_taken taken)
 void nc_freed(void *block)
 {
 	died(block, take(block));
+}
+
+/* ---- mappings -------------------------------------------------------------------------------- */
+
+uint32_t nc_mapping_born(uint64_t bytes, const struct nc_origin *at)
+{
+	struct nc_ctx *t = nc_enter();
+	uint32_t id = NC_NONE;
+	if (NC_UNLIKELY(!t))
+		return NC_NONE;
+	uint32_t path = nc_capture(t, at);
+	uint32_t site = path ? nc_site(t, path, NC_API_MMAP, NC_SIZE_MIXED) : NC_NONE;
+	if (NC_UNLIKELY(!site)) {
+		nc_drop(NC_DROP_NODES);
+		goto out;
+	}
+	id = slotted_cohort(t, slot_key(path, NC_API_MMAP, MIXED_SLOT_SIZE), site, NC_SIZE_MIXED);
+	if (NC_UNLIKELY(!id))
+		goto out;
+	struct nc_cohort *c = nc_cohort(id);
+	stamp(c, nc.header);
+	owner_add(&c->births, 1);
+	owner_add(&bytes_of(c)->born_bytes, bytes);
+	mark_dirty(id);
+	live_add(t, (int64_t)bytes);
+out:
+	nc_leave(t);
+	return id;
+}
+
+void nc_mapping_shrank(uint32_t cohort, uint64_t bytes, bool has_gone)
+{
+	struct nc_cohort *c = nc_cohort(cohort);
+	struct nc_ctx *t = nc_tls;
+	if (t && t->busy)
+		t = NULL;
+	stamp(c, nc.header);
+	bool is_owner = t && c->thread == t->thread;
+	mixed_died(c, is_owner, false, bytes);
+	if (has_gone)
+		count_death(c, is_owner);
+	mark_dirty(cohort);
+	live_sub(t, bytes);
 }

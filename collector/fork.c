@@ -86,7 +86,7 @@ struct inherit {
 	struct nc_ctx *t;
 	uint32_t *cohort_of_site; /* indexed by node */
 	uint32_t node_count;
-	uint32_t unknown_site;
+	uint32_t unknown_site, unknown_mapping;
 	uint64_t skip_va; /* slots below hold the size of a mixed block */
 	uint64_t live_bytes;
 };
@@ -137,18 +137,10 @@ static uint64_t mixed_size(uint64_t block_va)
 	return (low ? *low : 0) | (uint64_t)(high ? *high : 0) << 32;
 }
 
-static void inherit_block(uint32_t *slot, uint64_t block_va, void *arg)
+/* Count a block that was live at the fork; *slot becomes its cohort. */
+static void inherit_bytes(struct inherit *in, uint32_t *slot, uint32_t site, uint64_t size_bytes)
 {
-	struct inherit *in = arg;
-	if (block_va < in->skip_va)
-		return;
-	uint32_t site = site_at_fork(in, *slot);
-	uint64_t size_bytes = nc_node(site)->key & NC_KEY_SIZE_MASK;
-	bool is_mixed = size_bytes == NC_SIZE_MIXED;
-	if (is_mixed) {
-		size_bytes = mixed_size(block_va);
-		in->skip_va = block_va + 48;
-	}
+	bool is_mixed = (nc_node(site)->key & NC_KEY_SIZE_MASK) == NC_SIZE_MIXED;
 	uint32_t id = inherited_cohort(in, site, is_mixed);
 	*slot = id;
 	if (!id) {
@@ -163,15 +155,41 @@ static void inherit_block(uint32_t *slot, uint64_t block_va, void *arg)
 	in->live_bytes += size_bytes;
 }
 
+static void inherit_block(uint32_t *slot, uint64_t block_va, void *arg)
+{
+	struct inherit *in = arg;
+	if (block_va < in->skip_va)
+		return;
+	uint32_t site = site_at_fork(in, *slot);
+	uint64_t size_bytes = nc_node(site)->key & NC_KEY_SIZE_MASK;
+	if (size_bytes == NC_SIZE_MIXED) {
+		size_bytes = mixed_size(block_va);
+		in->skip_va = block_va + 48;
+	}
+	inherit_bytes(in, slot, site, size_bytes);
+}
+
+/* What is left of a mapping; like a block of a mixed site. */
+static void inherit_mapping(uint32_t *cohort, uint64_t bytes, void *arg)
+{
+	struct inherit *in = arg;
+	uint32_t site = site_at_fork(in, *cohort);
+	if ((nc_node(site)->key & NC_KEY_SIZE_MASK) != NC_SIZE_MIXED)
+		site = in->unknown_mapping;
+	inherit_bytes(in, cohort, site, bytes);
+}
+
 static bool inherit_blocks(const struct nc_global *parent, struct nc_ctx *t)
 {
 	struct inherit in = {.parent = parent, .t = t};
 	in.unknown_site = nc_site(t, NC_NODE_TRUNCATED, NC_API_UNKNOWN, 0);
+	in.unknown_mapping = nc_site(t, NC_NODE_TRUNCATED, NC_API_MMAP, NC_SIZE_MIXED);
 	in.node_count = nc.header->used_count[NC_SEC_NODES];
 	in.cohort_of_site = nc_map(sizeof(uint32_t) * in.node_count);
-	if (!in.unknown_site || !in.cohort_of_site)
+	if (!in.unknown_site || !in.unknown_mapping || !in.cohort_of_site)
 		return false;
 	nc_slots_each(inherit_block, &in);
+	nc_mappings_each(inherit_mapping, &in);
 	nc_unmap(in.cohort_of_site, sizeof(uint32_t) * in.node_count);
 	struct nc_header *h = nc.header;
 	h->live_shared_bytes = (int64_t)in.live_bytes;

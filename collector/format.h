@@ -136,7 +136,7 @@ enum nc_api {
 	NC_API_PVALLOC,
 	NC_API_NEW,       /* operator new of an allocator library that does not call malloc */
 	NC_API_NEW_ARRAY, /* operator new[], likewise */
-	NC_API_MMAP,      /* reserved */
+	NC_API_MMAP,      /* mmap and mremap, if header.wants_mappings; always NC_SIZE_MIXED */
 	NC_API_COUNT,
 };
 
@@ -266,7 +266,8 @@ struct nc_header {
 	uint32_t header_bytes;
 	uint64_t region_bytes;
 	struct nc_section sections[NC_SEC_COUNT];
-	uint64_t reserved0[4];
+	uint32_t wants_mappings; /* 1: count mmap, mremap and munmap too */
+	uint32_t reserved0[7];
 
 	/* Written once by the collector at start. */
 	uint64_t start_ns; /* CLOCK_MONOTONIC of the first event; written last */

@@ -13,10 +13,12 @@ collector_sources = \
 	collector/fork.c \
 	collector/full.c \
 	collector/hooks.c \
+	collector/hooks_map.c \
 	collector/hooks_new.c \
 	collector/livemap.c \
 	collector/mark.c \
 	collector/module.c \
+	collector/pages.c \
 	collector/real.c \
 	collector/region.c \
 	collector/rules.c \

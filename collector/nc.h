@@ -14,6 +14,7 @@
  *   tree.c      the call tree
  *   livemap.c   block address -> cohort
  *   count.c     births, deaths, peak
+ *   pages.c     page -> mapping;  hooks_map.c: mmap and its kin, if they are recorded
  *   mark.c      neap_mark
  *
  * Everything here runs inside the target's malloc; see the rules in HACKING.md,
@@ -26,6 +27,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "collector/format.h"
 
@@ -500,6 +502,47 @@ void nc_untake(void *block, struct nc_taken taken);
 void nc_freed(void *block); /* nc_take and nc_died in one */
 void nc_flush_live(struct nc_ctx *t);
 
+/* ---- mappings ------------------------------------------------------------------------------ */
+
+/*
+ * nc_mapping_born - count a new mapping; its cohort, 0 if it was dropped.  All of a path share one
+ * mixed site, so that nc_mapping_shrank can count the bytes of a part that is given back.
+ */
+uint32_t nc_mapping_born(uint64_t bytes, const struct nc_origin *at);
+void nc_mapping_shrank(uint32_t cohort, uint64_t bytes, bool has_gone);
+
+#define NC_PAGE_LG 12
+struct nc_pages { /* page aligned, below 2^47; empty if there are none */
+	uint64_t start, end;
+};
+NC_INLINE struct nc_pages nc_pages_of(uint64_t start_va, uint64_t bytes)
+{
+	const uint64_t limit = 1ull << 47, page = NC_PAGE_BYTES;
+	if (start_va >= limit || bytes > limit - start_va)
+		return (struct nc_pages){0, 0};
+	return (struct nc_pages){start_va & -page, (start_va + bytes + page - 1) & -page};
+}
+
+/* Pages taken out of the map while it is not yet certain that they go. */
+#define NC_UNMAPPED_RUNS 16
+struct nc_unmapped {
+	uint32_t count;
+	struct nc_unmapped_run {
+		uint32_t mapping;
+		struct nc_pages pages;
+	} runs[NC_UNMAPPED_RUNS];
+};
+/* nc_pages_take - before pages are released; then nc_unmapped_done if they were, else _undo.
+ * Of more than NC_UNMAPPED_RUNS mappings the first go at once. */
+void nc_pages_take(struct nc_pages range, struct nc_unmapped *out);
+void nc_unmapped_done(const struct nc_unmapped *u);
+void nc_unmapped_undo(const struct nc_unmapped *u);
+void nc_unmapped_add(struct nc_unmapped *u, uint32_t mapping, struct nc_pages pages);
+/* nc_pages_map - a new mapping, counted for `at`; whatever was mapped there is gone. */
+void nc_pages_map(uint64_t start_va, uint64_t bytes, const struct nc_origin *at);
+/* Calls fn for every counted mapping, with the bytes that are left of it. */
+void nc_mappings_each(void (*fn)(uint32_t *cohort, uint64_t bytes, void *arg), void *arg);
+
 /* ---- the real allocator ----------------------------------------------------------------- */
 
 struct nc_real {
@@ -514,6 +557,11 @@ struct nc_real {
 	void *(*pvalloc)(size_t);
 	size_t (*malloc_usable_size)(void *);
 	int (*dlclose)(void *);
+	void *(*mmap)(void *, size_t, int, int, int, off_t);
+	void *(*mmap64)(void *, size_t, int, int, int, off64_t);
+	void *(*mremap)(void *, size_t, size_t, int, ...);
+	int (*munmap)(void *, size_t);
+	struct nc_code_range allocator; /* the module of malloc, unless it is libc */
 	size_t round_mask; /* 15 if the allocator may place small blocks 8 bytes apart, else 0 */
 };
 extern struct nc_real nc_real;

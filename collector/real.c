@@ -8,8 +8,11 @@
 #include "config.h"
 
 #include "collector/nc.h"
+#include "collector/sys.h"
 
 #include <dlfcn.h>
+#include <errno.h>
+#include <stdarg.h>
 #include <string.h>
 
 #define BOOT_HEADER_BYTES 16u
@@ -23,6 +26,9 @@ static void *boot_memalign(size_t align_bytes, size_t bytes);
 static void *boot_valloc(size_t bytes);
 static size_t boot_usable_size(void *block);
 static int boot_dlclose(void *handle);
+static void *boot_mmap(void *at, size_t bytes, int protection, int flags, int fd, off_t offset);
+static void *boot_mremap(void *old, size_t old_bytes, size_t bytes, int flags, ...);
+static int boot_munmap(void *at, size_t bytes);
 
 /* Mutable: each entry is replaced once by the real function, before the target has threads. */
 struct nc_real nc_real = {
@@ -37,6 +43,10 @@ struct nc_real nc_real = {
 	.pvalloc = boot_valloc,
 	.malloc_usable_size = boot_usable_size,
 	.dlclose = boot_dlclose,
+	.mmap = boot_mmap,
+	.mmap64 = boot_mmap,
+	.mremap = boot_mremap,
+	.munmap = boot_munmap,
 };
 
 /* The pool; used only while the one thread of a starting program is inside dlsym. */
@@ -81,15 +91,18 @@ static void resolve(void *slot, const char *name)
  * glibc places every block on a multiple of 16; other allocators place requests
  * of 8 bytes 8 bytes apart, where two would share a slot of the live map.
  */
-static size_t round_mask_of(void *real_malloc)
+static void look_at_allocator(struct nc_real *found)
 {
 	/* By module: tcmalloc and mimalloc define even __libc_malloc. */
 	struct dl_find_object allocator, libc;
 	void *in_libc = dlsym(RTLD_NEXT, "__libc_start_main");
-	bool is_libcs = in_libc && _dl_find_object(real_malloc, &allocator) == 0 &&
-			_dl_find_object(in_libc, &libc) == 0 &&
+	bool is_known = _dl_find_object((void *)found->malloc, &allocator) == 0;
+	bool is_libcs = is_known && in_libc && _dl_find_object(in_libc, &libc) == 0 &&
 			allocator.dlfo_link_map == libc.dlfo_link_map;
-	return is_libcs ? 0 : 15;
+	found->round_mask = is_libcs ? 0 : 15;
+	if (is_known && !is_libcs)
+		found->allocator = (struct nc_code_range){(uint64_t)allocator.dlfo_map_start,
+							  (uint64_t)allocator.dlfo_map_end};
 }
 
 void nc_real_resolve(void)
@@ -109,7 +122,11 @@ void nc_real_resolve(void)
 	resolve(&found.pvalloc, "pvalloc");
 	resolve(&found.malloc_usable_size, "malloc_usable_size");
 	resolve(&found.dlclose, "dlclose");
-	found.round_mask = round_mask_of((void *)found.malloc);
+	resolve(&found.mmap, "mmap");
+	resolve(&found.mmap64, "mmap64");
+	resolve(&found.mremap, "mremap");
+	resolve(&found.munmap, "munmap");
+	look_at_allocator(&found);
 	nc_real = found;
 	is_resolving = false;
 }
@@ -184,4 +201,44 @@ static size_t boot_usable_size(void *block)
 static int boot_dlclose(void *handle)
 {
 	return is_resolved() && nc_real.dlclose != boot_dlclose ? nc_real.dlclose(handle) : -1;
+}
+
+/* ---- mappings: the kernel serves as well ------------------------------------------- */
+
+static long with_errno(long ret)
+{
+	if (!nc_sys_failed(ret))
+		return ret;
+	errno = (int)-ret;
+	return -1;
+}
+
+static void *boot_mmap(void *at, size_t bytes, int protection, int flags, int fd, off_t offset)
+{
+	nc_real_resolve();
+	if (nc_real.mmap != boot_mmap)
+		return nc_real.mmap(at, bytes, protection, flags, fd, offset);
+	return (void *)with_errno(
+		nc_syscall6(SYS_mmap, (long)at, (long)bytes, protection, flags, fd, offset));
+}
+
+static void *boot_mremap(void *old, size_t old_bytes, size_t bytes, int flags, ...)
+{
+	va_list ap;
+	va_start(ap, flags);
+	void *to = va_arg(ap, void *);
+	va_end(ap);
+	nc_real_resolve();
+	if (nc_real.mremap != boot_mremap)
+		return nc_real.mremap(old, old_bytes, bytes, flags, to);
+	return (void *)with_errno(nc_syscall6(SYS_mremap, (long)old, (long)old_bytes, (long)bytes,
+					      flags, (long)to, 0));
+}
+
+static int boot_munmap(void *at, size_t bytes)
+{
+	nc_real_resolve();
+	if (nc_real.munmap != boot_munmap)
+		return nc_real.munmap(at, bytes);
+	return (int)with_errno(nc_syscall3(SYS_munmap, (long)at, (long)bytes, 0));
 }

@@ -46,6 +46,7 @@ enum long_option {
 	OPT_INTERVAL = 256,
 	OPT_CHILDREN,
 	OPT_WAIT_ALL,
+	OPT_MMAP,
 	OPT_FORCE,
 	OPT_HELP,
 };
@@ -55,6 +56,7 @@ static const struct option long_options[] = {
 	{"interval", required_argument, NULL, OPT_INTERVAL},
 	{"children", required_argument, NULL, OPT_CHILDREN},
 	{"wait-all", no_argument, NULL, OPT_WAIT_ALL},
+	{"mmap", no_argument, NULL, OPT_MMAP},
 	{"quiet", no_argument, NULL, 'q'},
 	{"force", no_argument, NULL, OPT_FORCE},
 	{"help", no_argument, NULL, OPT_HELP},
@@ -88,6 +90,9 @@ static int parse_option(int opt, struct request *r)
 		return CMD_OK;
 	case OPT_WAIT_ALL:
 		r->options.wants_wait_all = true;
+		return CMD_OK;
+	case OPT_MMAP:
+		r->options.wants_mappings = true;
 		return CMD_OK;
 	case 'q':
 		r->is_quiet = true;
@@ -161,6 +166,7 @@ const struct cmd cmd_record = {
 		"      --interval T     time between two snapshots (default 10ms)\n"
 		"      --children WHICH all (default): also record child processes; none: not\n"
 		"      --wait-all       go on until the last recorded process has ended, not PROG\n"
+		"      --mmap           also count what the program maps by itself (api=mmap)\n"
 		"  -q, --quiet          no progress, no summary; only errors\n"
 		"      --force          replace an existing profile (default: use a numbered "
 		"name)\n"

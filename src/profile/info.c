@@ -20,6 +20,7 @@ struct totals {
 	uint64_t blocks, bytes; /* allocated by this process */
 	uint64_t freed_blocks, freed_bytes;
 	uint64_t temporary_blocks;
+	uint64_t mapped_blocks, mapped_bytes;       /* of blocks and bytes, by mmap and mremap */
 	uint64_t inherited_blocks, inherited_bytes; /* live when the process was forked */
 	size_t named_frames;
 	uint64_t dropped_count;
@@ -33,6 +34,10 @@ static struct totals add_up(const struct profile *p)
 		*(is_own ? &t.blocks : &t.inherited_blocks) += p->cohort_births[i];
 		*(is_own ? &t.bytes : &t.inherited_bytes) += p->cohort_born_bytes[i];
 		t.temporary_blocks += p->cohort_temporary[i];
+		if (!is_own || p->sites[p->cohort_site[i] - 1].api != API_MMAP)
+			continue;
+		t.mapped_blocks += p->cohort_births[i];
+		t.mapped_bytes += p->cohort_born_bytes[i];
 	}
 	for (size_t i = 0; i < p->death_count; i++) {
 		t.freed_blocks += p->death_blocks[i];
@@ -258,6 +263,8 @@ void profile_info_text(const struct profile *p, bool is_utf8, struct buf *out)
 			   fmt_bytes(sample, sizeof sample, (int64_t)p->run.sample_bytes));
 	}
 	text_amount(&t, "Allocated:", sum.blocks, sum.bytes);
+	if (sum.mapped_blocks)
+		text_amount(&t, "  by mmap:", sum.mapped_blocks, sum.mapped_bytes);
 	if (sum.inherited_blocks)
 		text_amount(&t, "Inherited:", sum.inherited_blocks, sum.inherited_bytes);
 	text_amount(&t, "Still live:", sum.blocks + sum.inherited_blocks - sum.freed_blocks,

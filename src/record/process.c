@@ -197,6 +197,8 @@ static enum neap_err process_open(struct process *p, const struct newcomer *n,
 	if (!err)
 		err = region_init(&p->region, e);
 	if (!err)
+		p->region.header->wants_mappings = r->options->wants_mappings;
+	if (!err)
 		err = open_writer(p, n, c, e);
 	if (!err && !marks_start(p))
 		err = err_sys(e, errno, "start a thread for", p->program);

@@ -27,6 +27,7 @@ struct record_options {
 	/* First snapshot interval.  0 = RECORD_INTERVAL_NS, longer in steady stretches (steady.c). */
 	uint64_t interval_ns;
 	uint32_t recycle_from_count;   /* 0 = RECORD_RECYCLE_FROM */
+	bool wants_mappings;           /* count mmap, mremap and munmap too */
 	bool has_no_children;          /* record the first process only */
 	bool wants_wait_all;           /* until the last process has ended, not the first */
 	bool wants_overwrite;          /* replace an existing file instead of numbering */

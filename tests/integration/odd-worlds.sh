@@ -197,6 +197,12 @@ for library in libjemalloc.so.2 libtcmalloc_minimal.so.4 libmimalloc.so.2; do
 			--expect 'func=failing allocs=10 bytes=6070 live_blocks=10 live_bytes=6070' small.neap
 	fi
 	rm -f ./*.neap
+	# What the library maps for its blocks is not counted besides them.
+	LD_PRELOAD=$path record --mmap -o mapped.neap -- ./known
+	truth "$library, --mmap" --undropped --consistent --expect "$known" mapped.neap
+	equal "$library, --mmap: nothing is counted twice" 1 \
+		"$("$NEAP" query mapped.neap 'allocated api=mmap' | grep -c 'nothing matches')"
+	rm -f ./*.neap
 	# mimalloc ends a program that asks for too much by new without nothrow.
 	[ -x "$targets/70-operators" ] || continue
 	(LD_PRELOAD=$path "$targets/70-operators" >/dev/null 2>&1 || exit 1) 2>/dev/null || continue

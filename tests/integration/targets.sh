@@ -17,6 +17,8 @@ wanted() {
 	return 1
 }
 
+# options=(WORDS): what else `neap record` is given.
+options=()
 # target SOURCE WORDS... [-- CHECKS...]: records tests/targets/NAME WORDS, expects exit status
 # 0 and every TRUTH line of its source.
 target() {
@@ -34,7 +36,7 @@ target() {
 		return 0
 	fi
 	rm -f "$tmp"/*.neap
-	record --children=none -o "$tmp/%n.%p.neap" -- "$targets/$name" "${words[@]}"
+	record --children=none "${options[@]}" -o "$tmp/%n.%p.neap" -- "$targets/$name" "${words[@]}"
 	if [ "$status" = 77 ]; then
 		skip "$name: this system cannot run it"
 		return 0
@@ -89,6 +91,39 @@ target 78-no-descriptors.c
 if [ -x "$targets/58-unnoticed" ]; then
 	target 58-unnoticed.c "$("$targets/58-unnoticed" count)"
 fi
+
+options=(--mmap)
+target 79-mappings.c -- --callers trimmed=main --callers in_thread=start_thread
+options=()
+# Without --mmap there is no trace of them, and the heap is the same; a child inherits them.
+mapping_targets() {
+	local name=79-mappings forked
+	wanted 79 || return 0
+	rm -f "$tmp"/*.neap
+	record -o "$tmp/%n.%p.neap" -- "$targets/$name"
+	if one_file "$tmp/$name.*.neap"; then
+		truth "$name, not asked for" --undropped --consistent --end exited:0 \
+			--expect 'func=in_heap allocs=20 bytes=2020 live_blocks=10 live_bytes=1010' \
+			--expect 'func=huge allocs=0' --expect 'func=plain allocs=0' "$file"
+		equal "$name, not asked for: no mapping" 1 "$("$NEAP" query "$file" 'allocated api=mmap' | grep -c 'nothing matches')"
+	fi
+	rm -f "$tmp"/*.neap
+	record --mmap --wait-all -o "$tmp/%n.%p.neap" -- "$targets/$name" fork
+	equal "$name fork: exit status" 0 "$status"
+	equal "$name fork: number of profiles" 2 "$(find "$tmp" -name '*.neap' | wc -l)"
+	for file in "$tmp"/*.neap; do
+		if "$TRUTH" --forked 0 "$file" >/dev/null; then
+			truth "$name, parent" --undropped --consistent --end exited:0 \
+				--expect 'func=before_fork allocs=4 bytes=409600 live_blocks=3 live_bytes=307200' \
+				--expect 'func=in_child allocs=0' "$file"
+		else
+			truth "$name, child" --undropped --consistent \
+				--expect 'func=before_fork allocs=0 bytes=0 live_blocks=1 live_bytes=81920' \
+				--expect 'func=in_child allocs=2 bytes=40960 live_blocks=2 live_bytes=40960' "$file"
+		fi
+	done
+}
+mapping_targets
 
 # 12: parent and child, each with its own file.
 fork_target() {

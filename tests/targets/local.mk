@@ -41,7 +41,8 @@ target_programs = \
 	tests/targets/75-jump-out \
 	tests/targets/76-made-then-loaded \
 	tests/targets/77-raw-processes \
-	tests/targets/78-no-descriptors
+	tests/targets/78-no-descriptors \
+	tests/targets/79-mappings
 target_plugins = \
 	tests/targets/lib59early.so \
 	tests/targets/lib61safe.so \
@@ -161,6 +162,8 @@ tests/targets/77-raw-processes: $(target_dir)/77-raw-processes.c
 	$(target_cc) -pthread -o $@ $(target_dir)/77-raw-processes.c
 tests/targets/78-no-descriptors: $(target_dir)/78-no-descriptors.c
 	$(target_cc) -pthread -o $@ $(target_dir)/78-no-descriptors.c
+tests/targets/79-mappings: $(target_dir)/79-mappings.c
+	$(target_cc) -pthread -o $@ $(target_dir)/79-mappings.c
 tests/targets/56-inline: $(target_dir)/56-inline.cpp
 	$(target_cxx) -o $@ $(target_dir)/56-inline.cpp
 
@@ -204,5 +207,6 @@ EXTRA_DIST += \
 	tests/targets/76-made-then-loaded.c \
 	tests/targets/77-raw-processes.c \
 	tests/targets/78-no-descriptors.c \
+	tests/targets/79-mappings.c \
 	tests/targets/56-inline.cpp \
 	tests/targets/plug18.inc.c

@@ -4,7 +4,7 @@
 # Options of a subcommand; the lint tests/lint/completions.sh compares them with its --help.
 _neap_options() {
 	case $1 in
-	record) echo "--output --interval --children --wait-all --quiet --force --help" ;;
+	record) echo "--output --interval --children --wait-all --mmap --quiet --force --help" ;;
 	browse) echo "--glyphs --color --plain --no-mouse --follow --no-state --keys --help" ;;
 	report) echo "--top --full-stacks --suspects --color --width --help" ;;
 	query) echo "--file --explain --strict --fields --formats --populations --complete --color --width --help" ;;

@@ -33,6 +33,7 @@ complete -c neap -n '__neap_verb_is record' -s o -l output -r -F -d 'name of the
 complete -c neap -n '__neap_verb_is record' -l interval -x -d 'time between two snapshots (10ms, 1s)'
 complete -c neap -n '__neap_verb_is record' -l children -x -a 'none all' -d 'also record child processes'
 complete -c neap -n '__neap_verb_is record' -l wait-all -d 'wait for all recorded processes'
+complete -c neap -n '__neap_verb_is record' -l mmap -d 'also count what the program maps'
 complete -c neap -n '__neap_verb_is record' -s q -l quiet -d 'no progress, no summary'
 complete -c neap -n '__neap_verb_is record' -l force -d 'replace an existing profile'
 complete -c neap -n '__neap_verb_is record' -a '(__fish_complete_subcommand --fcs-skip=2)'
