@@ -27,6 +27,7 @@ extern const struct cmd cmd_report;
 extern const struct cmd cmd_browse;
 extern const struct cmd cmd_query;
 extern const struct cmd cmd_diff;
+extern const struct cmd cmd_symbolize;
 extern const struct cmd cmd_info;
 extern const struct cmd cmd_import;
 

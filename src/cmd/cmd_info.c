@@ -5,8 +5,11 @@
 #include "src/base/mem.h"
 #include "src/cmd/cmd.h"
 #include "src/cmd/find.h"
+#include "src/cmd/screen.h"
+#include "src/graph/graph.h"
 #include "src/profile/info.h"
 #include "src/profile/profile.h"
+#include "src/report/missing.h"
 
 #include <getopt.h>
 #include <langinfo.h>
@@ -20,7 +23,8 @@ enum mode {
 	MODE_TEXT,
 	MODE_JSON,
 	MODE_DUMP,
-	MODE_CHECK
+	MODE_CHECK,
+	MODE_MISSING
 };
 
 struct request {
@@ -32,7 +36,8 @@ struct request {
 static int set_mode(struct request *r, enum mode mode)
 {
 	if (r->mode != MODE_TEXT && r->mode != mode)
-		return cmd_bad_usage(&cmd_info, "only one of --json, --dump and --check");
+		return cmd_bad_usage(&cmd_info,
+				     "only one of --json, --dump, --check and --missing-symbols");
 	r->mode = mode;
 	return CMD_OK;
 }
@@ -42,12 +47,14 @@ static int parse(int argc, char **argv, struct request *r, bool *is_done)
 	enum {
 		OPT_JSON = 256,
 		OPT_DUMP,
-		OPT_CHECK
+		OPT_CHECK,
+		OPT_MISSING
 	};
 	static const struct option options[] = {
 		{"json", no_argument, NULL, OPT_JSON},
 		{"dump", no_argument, NULL, OPT_DUMP},
 		{"check", no_argument, NULL, OPT_CHECK},
+		{"missing-symbols", no_argument, NULL, OPT_MISSING},
 		{"help", no_argument, NULL, 'h'},
 		{0},
 	};
@@ -59,9 +66,10 @@ static int parse(int argc, char **argv, struct request *r, bool *is_done)
 		}
 		if (c == '?')
 			return cmd_bad_usage(&cmd_info, "see the message above");
-		status = set_mode(r, c == OPT_JSON   ? MODE_JSON
-				     : c == OPT_DUMP ? MODE_DUMP
-						     : MODE_CHECK);
+		status = set_mode(r, c == OPT_JSON    ? MODE_JSON
+				     : c == OPT_DUMP  ? MODE_DUMP
+				     : c == OPT_CHECK ? MODE_CHECK
+						      : MODE_MISSING);
 	}
 	if (!status && argc - optind > 1)
 		return cmd_bad_usage(&cmd_info, "one FILE at a time, not also '%s'",
@@ -94,6 +102,21 @@ static void check(const struct profile *p, struct buf *out, int *status_out)
 	*status_out = count ? CMD_FAILED : CMD_OK;
 }
 
+static enum neap_err list_missing(const struct profile *p, struct buf *out, struct err *e)
+{
+	struct graph *g;
+	struct missing m;
+	enum neap_err code = graph_build(p, NULL, &g, e);
+	if (code)
+		return code;
+	code = missing_find(g, &m, e);
+	if (!code)
+		missing_write(&m, p, screen_is_utf8(), out);
+	missing_release(&m);
+	graph_free(g);
+	return code;
+}
+
 static enum neap_err answer(const struct request *r, const char *path, struct buf *out,
 			    int *status_out, struct err *e)
 {
@@ -103,14 +126,16 @@ static enum neap_err answer(const struct request *r, const char *path, struct bu
 	enum neap_err code = profile_open(path, &p, e);
 	if (code)
 		return code;
-	if (r->mode == MODE_CHECK)
+	if (r->mode == MODE_MISSING)
+		code = list_missing(p, out, e);
+	else if (r->mode == MODE_CHECK)
 		check(p, out, status_out);
 	else if (r->mode == MODE_JSON)
 		profile_info_json(p, out);
 	else
 		profile_info_text(p, !strcmp(nl_langinfo(CODESET), "UTF-8"), out);
 	profile_free(p);
-	return out->has_failed ? err_nomem(e, "the answer") : NEAP_OK;
+	return !code && out->has_failed ? err_nomem(e, "the answer") : code;
 }
 
 static int run(int argc, char **argv)
@@ -139,7 +164,7 @@ static int run(int argc, char **argv)
 }
 
 static const char usage[] =
-	"Usage: neap info [--json | --dump | --check] [FILE]\n"
+	"Usage: neap info [--json | --dump | --check | --missing-symbols] [FILE]\n"
 	"\n"
 	"Show what is in a profile: command, times, how it ended, counts, what was dropped,\n"
 	"how exact it is, and the modules.  Without FILE the newest *.neap of this directory\n"
@@ -148,6 +173,8 @@ static const char usage[] =
 	"      --json    the same as one JSON object\n"
 	"      --dump    every block of the file, decoded; see neap-file(5)\n"
 	"      --check   compare the counters with each other; exit status 1 if they disagree\n"
+	"      --missing-symbols\n"
+	"                modules whose code has no names, the memory it matters for, what to do\n"
 	"  -h, --help    this text\n"
 	"\n"
 	"Exit status: 0 done, 1 --check found something, 2 wrong usage, 3 the file can't be "

@@ -13,6 +13,7 @@ neap_SOURCES = \
 	src/cmd/cmd_query.c \
 	src/cmd/cmd_record.c \
 	src/cmd/cmd_report.c \
+	src/cmd/cmd_symbolize.c \
 	src/cmd/find.c \
 	src/cmd/find.h \
 	src/cmd/formats.c \

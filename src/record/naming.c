@@ -8,11 +8,27 @@
 
 #include "src/sym/symbolise.h"
 
+#include <string.h>
+
 static void note_progress(void *context, size_t done_count, size_t all_count)
 {
 	struct naming *n = context;
 	__atomic_store_n(&n->all_count, all_count, __ATOMIC_RELAXED);
 	__atomic_store_n(&n->done_count, done_count, __ATOMIC_RELAXED);
+}
+
+/* Each module once, however many processes have it. */
+static void say_missing(struct naming *n, const struct symbolise_result *names)
+{
+	for (size_t i = 0; i < names->warning_count; i++) {
+		const char *text = names->warnings[i];
+		size_t said_count = n->said.count;
+		strtab_add(&n->said, text, strlen(text));
+		if (n->said.count == said_count)
+			continue;
+		speaker_say(&n->recorder->speaker, "%s", text);
+		n->has_missing = true;
+	}
 }
 
 static void add_names(struct naming *n, struct naming_job *job)
@@ -31,9 +47,10 @@ static void add_names(struct naming *n, struct naming_job *job)
 	struct symbolise_result names;
 	struct err e;
 	note_progress(n, 0, job->frame_count);
-	if (!symbolise_frames(&req, &names, &e))
+	if (!symbolise_frames(&req, &names, &e)) {
 		profile_add_symbols(job->writer, &names.symbols);
-	else
+		say_missing(n, &names);
+	} else
 		speaker_say(&n->recorder->speaker, "%s: no names: %s", job->output.path, e.text);
 	symbolise_release(&names);
 }
@@ -141,6 +158,11 @@ void naming_release(struct naming *n)
 	naming_end(n);
 	if (n->has_thread)
 		pthread_join(n->thread, NULL);
+	if (n->has_missing)
+		speaker_say(&n->recorder->speaker,
+			    "neap symbolize FILE --debug-dir DIR adds names later; "
+			    "neap info --missing-symbols FILE lists what is missing");
+	strtab_release(&n->said);
 	symbol_cache_free(n->cache);
 	pthread_mutex_destroy(&n->lock);
 	pthread_cond_destroy(&n->has_work);

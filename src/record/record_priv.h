@@ -410,6 +410,8 @@ struct naming {
 	struct naming_job *first, **last; /* under lock */
 	struct record_result *result;     /* under lock */
 	struct symbol_cache *cache;       /* of the thread */
+	struct strtab said;               /* of the thread: warnings */
+	bool has_missing;                 /* of the thread: there were any */
 	bool must_end, has_ended;         /* under lock: no more jobs will come; the last is done */
 	uint32_t wants_no_names;          /* atomic: the user is in a hurry */
 	size_t done_count, all_count;     /* atomic: addresses */

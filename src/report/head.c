@@ -7,6 +7,7 @@
 #include "src/report/head.h"
 
 #include "src/base/fmt.h"
+#include "src/report/missing.h"
 
 #include <inttypes.h>
 #include <signal.h>
@@ -214,6 +215,52 @@ static void warn_of_peak(struct text *t, struct shortener *nm, const struct grap
 	}
 }
 
+#define MISSING_SHOWN 3u
+
+static void warn_of_module(struct text *t, struct shortener *nm, const struct profile *p,
+			   const struct missing *m, size_t i)
+{
+	const struct missing_module *item = &m->items[i];
+	const char *path = p->modules[item->module - 1].path, *slash = strrchr(path, '/');
+	bool is_of_peak = item->peak.bytes >= m->peak.bytes / 100;
+	char count[FMT_BYTES], share[FMT_BYTES], line[LINE_BYTES];
+	double part = (double)(is_of_peak ? item->peak : item->allocated).bytes;
+	snprintf(line, sizeof line, "%.200s: %s %s without a name, on the call paths of %s of %s.",
+		 slash ? slash + 1 : path,
+		 fmt_count(count, sizeof count, (int64_t)item->frame_count),
+		 item->frame_count == 1 ? "address" : "addresses",
+		 fmt_pct(share, sizeof share, part,
+			 (double)(is_of_peak ? m->peak : m->allocated).bytes),
+		 is_of_peak ? "the peak" : "what was allocated");
+	warn(t, nm, line);
+}
+
+/* One for each module where it matters, and where to read what to do. */
+static void warn_of_missing_names(struct text *t, struct shortener *nm, const struct graph *g)
+{
+	struct missing m;
+	struct err e;
+	char line[LINE_BYTES], count[FMT_BYTES];
+	size_t grave_count = 0;
+	if (missing_find(g, &m, &e)) {
+		nm->has_failed = true;
+		return;
+	}
+	for (size_t i = 0; i < m.count; i++) {
+		if (missing_is_grave(&m, i) && grave_count++ < MISSING_SHOWN)
+			warn_of_module(t, nm, graph_profile(g), &m, i);
+	}
+	if (grave_count > MISSING_SHOWN) {
+		snprintf(line, sizeof line, "%s more modules without names.",
+			 fmt_count(count, sizeof count, (int64_t)(grave_count - MISSING_SHOWN)));
+		warn(t, nm, line);
+	}
+	if (grave_count)
+		warn(t, nm,
+		     "Supply symbols with neap symbolize; neap info --missing-symbols says which.");
+	missing_release(&m);
+}
+
 void head_warnings(struct text *t, struct shortener *nm, const struct graph *g)
 {
 	const struct profile *p = graph_profile(g);
@@ -237,7 +284,9 @@ void head_warnings(struct text *t, struct shortener *nm, const struct graph *g)
 	if (!p->has_symbols)
 		warn(t, nm,
 		     "The file has no function names: the recording ended before they were looked "
-		     "up.");
+		     "up.  neap symbolize adds them.");
+	else
+		warn_of_missing_names(t, nm, g);
 	warn_of_drops(t, nm, p);
 	warn_of_peak(t, nm, g);
 }

@@ -12,6 +12,8 @@ src_report_libreport_la_SOURCES = \
 	src/report/head.h \
 	src/report/lines.c \
 	src/report/lines.h \
+	src/report/missing.c \
+	src/report/missing.h \
 	src/report/name.c \
 	src/report/name.h \
 	src/report/out.c \

@@ -6,6 +6,8 @@ src_sym_libsym_la_SOURCES = \
 	src/sym/cache.h \
 	src/sym/debugfile.c \
 	src/sym/debuginfo.c \
+	src/sym/debuginfod.c \
+	src/sym/debuginfod.h \
 	src/sym/demangle.c \
 	src/sym/dwarf.c \
 	src/sym/dwarf.h \
@@ -25,6 +27,9 @@ src_sym_libsym_la_SOURCES = \
 	src/sym/sym_priv.h \
 	src/sym/symbolise.c \
 	src/sym/symbolise.h \
+	src/sym/types.c \
+	src/sym/types.def \
+	src/sym/types.h \
 	src/sym/units.c \
 	src/sym/wrappers.c \
 	src/sym/wrappers.def

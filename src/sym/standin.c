@@ -86,7 +86,7 @@ static void try_fetch(struct standin *s)
 {
 	const struct profile_module *m = s->module;
 	const struct sym_search *search = s->search;
-	if (!search->fetch || s->has_file)
+	if (!search->fetch)
 		return;
 	int fd = search->fetch(search->fetch_context, SYM_FILE_DEBUG, m->build_id,
 			       m->build_id_bytes);

@@ -13,8 +13,7 @@
  *   D/.build-id/xx/yyyy.debug, D/.build-id/xx/yyyy, and, below the user's, D/PATH,
  *   D/PATH.debug, D/NAME, D/NAME.debug
  * and then fetch it.
- *   has_file  the module itself was found: only files with debug information are of use, and
- *             they are not fetched, since that was tried
+ *   has_file  the module itself was found: only files with debug information are of use
  * NULL: there is none, or memory ran out.
  */
 struct sym_module *standin_find(const struct profile_module *m, const struct sym_search *search,

@@ -29,7 +29,7 @@ expect 0 "  end signaled status 9 " --dump "$corpus/small"
 expect 0 "CUT: " --dump "$corpus/small-cut"
 expect 0 "no findings: " --check "$corpus/small"
 expect 1 "damage: the file is cut: " --check "$corpus/small-cut"
-expect 2 "only one of --json, --dump and --check" --json --dump "$corpus/small"
+expect 2 "only one of --json, --dump, --check and --missing-symbols" --json --dump "$corpus/small"
 expect 2 "one FILE at a time" "$corpus/small" "$corpus/small-cut"
 expect 2 "neap info --help" --nonsense
 expect 3 "is not a neap profile" "$0"

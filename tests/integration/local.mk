@@ -10,6 +10,7 @@ integration_tests = \
 	tests/integration/report-queries.sh \
 	tests/integration/sigkill.sh \
 	tests/integration/stress.sh \
+	tests/integration/symbolize.sh \
 	tests/integration/targets.sh
 TESTS += $(integration_tests)
 EXTRA_DIST += $(integration_tests) tests/integration/lib.sh tests/integration/query-examples.txt

@@ -9,7 +9,8 @@ _neap_options() {
 	report) echo "--top --full-stacks --suspects --color --width --help" ;;
 	query) echo "--file --explain --strict --fields --formats --populations --complete --color --width --help" ;;
 	diff) echo "--explain --strict --color --width --help" ;;
-	info) echo "--json --dump --check --help" ;;
+	symbolize) echo "--output --debug-dir --debuginfod --quiet --help" ;;
+	info) echo "--json --dump --check --missing-symbols --help" ;;
 	*) echo "--help --version" ;;
 	esac
 }
@@ -58,7 +59,7 @@ _neap() {
 	local _neap_program_at=0
 	COMPREPLY=()
 	if [ "$COMP_CWORD" = 1 ]; then
-		mapfile -t COMPREPLY < <(compgen -W "record browse report query diff info help --help --version" -- "$cur")
+		mapfile -t COMPREPLY < <(compgen -W "record browse report query diff symbolize info help --help --version" -- "$cur")
 		return
 	fi
 	if [ "$verb" = record ] && _neap_is_in_program; then
@@ -85,6 +86,10 @@ _neap() {
 		return
 		;;
 	--interval | --top | --width | -n | --complete) return ;;
+	--debug-dir)
+		mapfile -t COMPREPLY < <(compgen -d -S / -- "$cur")
+		return
+		;;
 	-o | --output | -f | --file)
 		mapfile -t COMPREPLY < <(compgen -f -- "$cur")
 		return
@@ -94,7 +99,7 @@ _neap() {
 	query,[\'\"]* | diff,[\'\"]*) _neap_query "$cur" ;;
 	*,-*) mapfile -t COMPREPLY < <(compgen -W "$(_neap_options "$verb")" -- "$cur") ;;
 	record,*) mapfile -t COMPREPLY < <(compgen -c -- "$cur" | sort -u) ;;
-	help,*) mapfile -t COMPREPLY < <(compgen -W "record browse report query diff info" -- "$cur") ;;
+	help,*) mapfile -t COMPREPLY < <(compgen -W "record browse report query diff symbolize info" -- "$cur") ;;
 	*) mapfile -t COMPREPLY < <(compgen -f -X '!*.neap' -- "$cur" && compgen -d -S / -- "$cur") ;;
 	esac
 }

@@ -24,6 +24,7 @@ complete -c neap -n __neap_needs_verb -a browse -d 'explore a profile in the ter
 complete -c neap -n __neap_needs_verb -a report -d 'show where a profile\'s memory went'
 complete -c neap -n __neap_needs_verb -a query -d 'ask a profile a question'
 complete -c neap -n __neap_needs_verb -a diff -d 'compare two profiles'
+complete -c neap -n __neap_needs_verb -a symbolize -d 'add names that were missing'
 complete -c neap -n __neap_needs_verb -a info -d 'show what a profile holds'
 complete -c neap -n __neap_needs_verb -a help -d 'explain a command'
 complete -c neap -n __neap_needs_verb -l version -d 'print the version'
@@ -62,10 +63,16 @@ complete -c neap -n '__neap_verb_is query diff' -l color -x -a 'auto always neve
 complete -c neap -n '__neap_verb_is query diff' -l width -x -d 'columns of a line'
 complete -c neap -n '__neap_verb_is query diff' -a '(__neap_query_words)'
 
-complete -c neap -n '__neap_verb_is browse report query diff info' -k -a '(__fish_complete_suffix .neap)'
+complete -c neap -n '__neap_verb_is browse report query diff symbolize info' -k -a '(__fish_complete_suffix .neap)'
+
+complete -c neap -n '__neap_verb_is symbolize' -s o -l output -r -F -d 'where the result goes'
+complete -c neap -n '__neap_verb_is symbolize' -l debug-dir -x -a '(__fish_complete_directories)' -d 'also look here'
+complete -c neap -n '__neap_verb_is symbolize' -l debuginfod -d 'also ask the servers in DEBUGINFOD_URLS'
+complete -c neap -n '__neap_verb_is symbolize' -s q -l quiet -d 'no progress, no summary'
 
 complete -c neap -n '__neap_verb_is info' -l json -d 'for programs'
 complete -c neap -n '__neap_verb_is info' -l dump -d 'every block of the file'
 complete -c neap -n '__neap_verb_is info' -l check -d 'compare the counters with each other'
+complete -c neap -n '__neap_verb_is info' -l missing-symbols -d 'modules without names'
 
-complete -c neap -n '__neap_verb_is help' -a 'record browse report query diff info'
+complete -c neap -n '__neap_verb_is help' -a 'record browse report query diff symbolize info'

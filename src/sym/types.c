@@ -1,0 +1,220 @@
+/*
+ * Types by the names of functions.  A name is read from left to right, brackets nest; at each
+ * beginning of a qualified name outside of brackets the table (types.def) is asked.
+ *
+ *   void* std::allocator<std::pair<int const, Foo> >::allocate(unsigned long)
+ *         '-- scope --'  '------ argument ------'    '- rest -'
+ */
+#include "config.h"
+
+#include "src/sym/types.h"
+
+#include <string.h>
+
+#define LIMIT_NAME ((size_t)16 << 10) /* longer names are not looked at */
+#define LIMIT_PEEL 4                  /* counted pointers and allocators around a type */
+
+struct part {
+	const char *s;
+	size_t bytes;
+};
+
+static const struct row {
+	const char *scope;
+	size_t scope_bytes;
+	const char *rest;
+	unsigned argument;
+	const char *form;
+} rows[] = {
+#define TYPE(scope, rest, argument, form) {scope, sizeof(scope) - 1, rest, argument, form},
+#include "src/sym/types.def"
+#undef TYPE
+};
+
+/* ---- brackets ------------------------------------------------------------------------- */
+
+static bool is_word(char c)
+{
+	return c == '_' || (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') ||
+	       (c >= 'a' && c <= 'z');
+}
+
+/* Bytes of an operator's name whose symbol looks like brackets; 0: there is none here. */
+static size_t operator_bytes(const char *name, const char *s)
+{
+	static const char *const symbols[] = {"()", "[]", "<=>", "<<=", ">>=", "->*", "->",
+					      "<<", ">>", "<=",  ">=",  "<",   ">"};
+	if (*s != 'o' || strncmp(s, "operator", 8) != 0 || (s > name && is_word(s[-1])))
+		return 0;
+	for (size_t i = 0; i < sizeof symbols / sizeof symbols[0]; i++) {
+		if (!strncmp(s + 8, symbols[i], strlen(symbols[i])))
+			return 8 + strlen(symbols[i]);
+	}
+	return 0;
+}
+
+/* One step onwards, with the depth of brackets after it. */
+static const char *step(const char *name, const char *s, int *depth)
+{
+	size_t bytes = operator_bytes(name, s);
+	if (bytes)
+		return s + bytes;
+	if (strchr("<([{", *s))
+		++*depth;
+	else if (strchr(")]}", *s) || (*s == '>' && s > name && s[-1] != '-' && s[-1] != '='))
+		--*depth;
+	return s + 1;
+}
+
+static struct part trim(struct part p)
+{
+	while (p.bytes && *p.s == ' ') {
+		p.s++;
+		p.bytes--;
+	}
+	while (p.bytes && p.s[p.bytes - 1] == ' ')
+		p.bytes--;
+	return p;
+}
+
+/*
+ * The argument of a list that begins after the '<' at `open`.  *end_out is after the '>', or NULL
+ * if there is none.  Empty: there are not so many.
+ */
+static struct part argument_of(const char *name, const char *open, const char *end, unsigned wanted,
+			       const char **end_out)
+{
+	struct part found = {.bytes = 0};
+	const char *s = open + 1, *start = s;
+	unsigned at = 0;
+	int depth = 1;
+	*end_out = NULL;
+	while (s < end) {
+		const char *here = s;
+		bool is_comma = depth == 1 && *s == ',';
+		s = step(name, s, &depth);
+		if ((!is_comma && depth > 0) || depth < 0)
+			continue;
+		if (at++ == wanted)
+			found = (struct part){start, (size_t)(here - start)};
+		start = s;
+		if (depth == 0) {
+			*end_out = s;
+			break;
+		}
+	}
+	return trim(found);
+}
+
+/* ---- types ------------------------------------------------------------------------------- */
+
+/* "std::allocator<X>" is about X, and so is the block of a counted pointer. */
+static struct part peel(struct part type)
+{
+	static const char *const around[] = {
+		"std::allocator<",
+		"std::__1::allocator<",
+		"std::_Sp_counted_ptr_inplace<",
+		"std::__1::__shared_ptr_emplace<",
+	};
+	for (int depth = 0; depth < LIMIT_PEEL; depth++) {
+		struct part inner = {.bytes = 0};
+		for (size_t i = 0; i < sizeof around / sizeof around[0]; i++) {
+			size_t bytes = strlen(around[i]);
+			const char *end;
+			if (type.bytes > bytes && !memcmp(type.s, around[i], bytes))
+				inner = argument_of(type.s, type.s + bytes - 1, type.s + type.bytes,
+						    0, &end);
+		}
+		if (!inner.bytes)
+			break;
+		type = inner;
+	}
+	return type;
+}
+
+/* "T" where the compiler kept the parameter's name only, and what is no type at all. */
+static bool is_type(struct part p)
+{
+	if (p.bytes == 1 && p.s[0] >= 'A' && p.s[0] <= 'Z')
+		return false;
+	return p.bytes && p.s[0] != '(' && p.s[0] != '>';
+}
+
+/* The type, with the longest of all spellings as everybody writes it. */
+static void put_type(struct buf *out, struct part p)
+{
+	static const char *const strings[] = {
+		"std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >",
+		"std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char>>",
+		"std::__1::basic_string<char, std::__1::char_traits<char>, "
+		"std::__1::allocator<char> >",
+		"std::__1::basic_string<char, std::__1::char_traits<char>, "
+		"std::__1::allocator<char>>",
+	};
+	for (size_t i = 0; i < p.bytes;) {
+		size_t skip = 0;
+		for (size_t k = 0; !skip && k < sizeof strings / sizeof strings[0]; k++) {
+			size_t bytes = strlen(strings[k]);
+			if (p.bytes - i >= bytes && !memcmp(p.s + i, strings[k], bytes))
+				skip = bytes;
+		}
+		if (skip)
+			buf_puts(out, "std::string");
+		else
+			buf_putc(out, p.s[i]);
+		i += skip ? skip : 1;
+	}
+}
+
+static bool ends_well(const char *s, const char *rest)
+{
+	size_t bytes = strlen(rest);
+	return !strncmp(s, rest, bytes) && strchr("(<[ ", s[bytes]);
+}
+
+static bool take_row(const struct row *r, const char *name, const char *s, const char *end,
+		     struct buf *out)
+{
+	const char *after;
+	if (strncmp(s, r->scope, r->scope_bytes) != 0 || s[r->scope_bytes] != '<')
+		return false;
+	struct part type = argument_of(name, s + r->scope_bytes, end, r->argument, &after);
+	if (!after || !ends_well(after, r->rest))
+		return false;
+	type = peel(type);
+	if (!is_type(type))
+		return false;
+	const char *mark = strstr(r->form, "%s");
+	buf_put(out, r->form, (size_t)(mark - r->form));
+	put_type(out, type);
+	/* "Foo<Bar> >" as the demangler writes it */
+	if (mark[2] == '>' && type.s[type.bytes - 1] == '>')
+		buf_putc(out, ' ');
+	buf_puts(out, mark + 2);
+	return true;
+}
+
+bool sym_type_of(const char *name, struct buf *out)
+{
+	static const char julia[] = "Alloc: ";
+	size_t bytes = strnlen(name, LIMIT_NAME);
+	if (bytes == LIMIT_NAME)
+		return false;
+	if (!strncmp(name, julia, sizeof julia - 1) && name[sizeof julia - 1]) {
+		buf_puts(out, name + sizeof julia - 1);
+		return true;
+	}
+	if (!memchr(name, '<', bytes))
+		return false;
+	int depth = 0;
+	for (const char *s = name; *s && depth >= 0; s = step(name, s, &depth)) {
+		if (depth || (s > name && !strchr(" *&", s[-1])) || !strchr("_bsQa<", *s))
+			continue;
+		for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+			if (take_row(&rows[i], name, s, name + bytes, out))
+				return true;
+		}
+	}
+	return false;
+}
