@@ -377,6 +377,16 @@ static struct result_cell thread_cell(struct exec *x, const struct group *g, uin
 	return text_cell(name);
 }
 
+static struct result_cell type_cell(struct exec *x, const struct group *g, uint64_t id)
+{
+	const struct graph_types *types =
+		file_types(x->pl->session, x->pl->sides[g->value_side].file);
+	x->has_no_memory = x->has_no_memory || !types;
+	if (!types || id == UNKNOWN || !id)
+		return (struct result_cell){.is_unknown = true};
+	return text_cell(strtab_get(&types->names, (uint32_t)id - 1));
+}
+
 static struct result_cell role_cell(uint64_t role)
 {
 	static const char *const words[] = {"caller", "frame", "callee"};
@@ -405,6 +415,7 @@ struct result_cell group_key(struct exec *x, const struct group *g, size_t key_i
 			       ? (struct result_cell){.is_unknown = true}
 			       : text_cell(profile_api_name((enum profile_api)value));
 	case FIELD_TYPE:
+		return type_cell(x, g, value);
 	case FIELD_LABEL:
 		return (struct result_cell){.is_unknown = true};
 	default:

@@ -36,6 +36,13 @@ static const char *own_part(const char *name, size_t bytes)
 	return name + start;
 }
 
+static void list_types(const struct graph_types *types, struct name_list *l)
+{
+	for (uint32_t i = 0; types && i < types->names.count; i++)
+		add_name(l, types->names.strings[i], types->names.lengths[i]);
+	l->has_failed = l->has_failed || !types;
+}
+
 static void list_names(const struct query_file *f, enum ast_field field, struct name_list *l)
 {
 	const struct profile *p = f->p;
@@ -98,8 +105,12 @@ static enum neap_err report(struct where *w, enum ast_field field, const struct 
 	struct name_list l = {.has_failed = false};
 	const struct ast_text *t = &value->text;
 	const char *what = vocab_fields.words[field].word;
-	for (size_t i = 0; i < pl->side_count; i++)
-		list_names(pl->sides[i].file, field, &l);
+	for (size_t i = 0; i < pl->side_count; i++) {
+		if (field == FIELD_TYPE)
+			list_types(file_types(pl->session, pl->sides[i].file), &l);
+		else
+			list_names(pl->sides[i].file, field, &l);
+	}
 	const char *near = find_near(&l.strings, t);
 	enum neap_err code;
 	if (l.has_failed) {
@@ -122,6 +133,15 @@ static enum neap_err report(struct where *w, enum ast_field field, const struct 
 }
 
 /* ---- does a value fit anything? ------------------------------------------------------------ */
+
+static enum neap_err fits_type(struct text_match *m, const struct graph_types *types, bool *out)
+{
+	enum neap_err code = types ? NEAP_OK : query_no_memory(m->error);
+	*out = false;
+	for (uint32_t i = 0; !code && !*out && i < types->names.count; i++)
+		code = text_match_run(m, strtab_get(&types->names, i), NULL, out);
+	return code;
+}
 
 static enum neap_err fits_list(struct text_match *m, struct query_file *f, bool *out)
 {
@@ -171,9 +191,11 @@ static enum neap_err check_value(struct where *w, enum ast_field field,
 	enum neap_err code =
 		text_match_init(&m, is_part ? OP_MATCH : OP_EQ, field, value, 1, pl->error);
 	for (size_t i = 0; !code && !fits && i < pl->side_count; i++) {
-		code = fits_list(&m, pl->sides[i].file, &fits);
+		struct query_file *f = pl->sides[i].file;
+		code = field == FIELD_TYPE ? fits_type(&m, file_types(pl->session, f), &fits)
+					   : fits_list(&m, f, &fits);
 		if (!code && !fits && field == FIELD_FUNC)
-			code = fits_address(&m, pl->sides[i].file, &fits);
+			code = fits_address(&m, f, &fits);
 	}
 	text_match_release(&m);
 	return code || fits ? code : report(w, field, value, is_part);
@@ -184,10 +206,13 @@ static enum neap_err check_compare(struct where *w, const struct ast_compare *c)
 	enum neap_err code = NEAP_OK;
 	bool is_named = c->field == FIELD_FUNC || c->field == FIELD_FILE ||
 			c->field == FIELD_MODULE || c->field == FIELD_THREAD ||
-			c->field == FIELD_API;
-	if (c->field == FIELD_TYPE || c->field == FIELD_LABEL)
-		return plan_note(w->pl, "the profile knows no %s: '%.*s' matches nothing",
-				 c->field == FIELD_TYPE ? "types of objects" : "labels",
+			c->field == FIELD_API || c->field == FIELD_TYPE;
+	if (c->field == FIELD_LABEL)
+		return plan_note(w->pl, "the profile knows no labels: '%.*s' matches nothing",
+				 (int)c->word.bytes, c->word.s);
+	if (c->field == FIELD_TYPE && !plan_knows_types(w->pl))
+		return plan_note(w->pl,
+				 "the profile knows no types of objects: '%.*s' matches nothing",
 				 (int)c->word.bytes, c->word.s);
 	if (!is_named || (c->op != OP_EQ && c->op != OP_NE && c->op != OP_IN_LIST))
 		return NEAP_OK;

@@ -60,6 +60,19 @@ static bool thread_value(struct tuples *t, const struct cells *c, size_t i, size
 	return text != UINT32_MAX;
 }
 
+static bool type_value(struct tuples *t, const struct cells *c, size_t i, size_t k)
+{
+	const struct graph_types *types = file_types(t->x->pl->session, c->file);
+	uint32_t type = types ? types->of_site[c->file->p->cohort_site[c->cohort[i]] - 1] : 0;
+	t->tuple[k] = t->shown[k] = type ? type : UNKNOWN;
+	if (!type || !t->x->pl->is_two_files)
+		return types;
+	const char *name = strtab_get(&types->names, type - 1);
+	uint32_t text = strtab_add(&t->x->names, name, strlen(name));
+	t->tuple[k] = text;
+	return text != UINT32_MAX;
+}
+
 static bool key_value(struct tuples *t, const struct cells *c, size_t side, size_t i, size_t k)
 {
 	const struct plan_key *key = &t->x->pl->keys[k];
@@ -74,6 +87,8 @@ static bool key_value(struct tuples *t, const struct cells *c, size_t side, size
 		value = (int64_t)key_slice(key, cell_time(c, i));
 	} else if (key->field == FIELD_THREAD) {
 		return thread_value(t, c, i, k);
+	} else if (key->field == FIELD_TYPE) {
+		return type_value(t, c, i, k);
 	} else if (key->field == FIELD_API) {
 		value = p->sites[p->cohort_site[c->cohort[i]] - 1].api;
 		is_known = value != API_UNKNOWN;

@@ -455,19 +455,37 @@ static bool api_cells(const struct cells *c, struct text_match *m, uint8_t *know
 	return is_good;
 }
 
+static bool type_cells(const struct cells *c, const struct graph_types *types, struct text_match *m,
+		       uint8_t *known, uint8_t *out)
+{
+	const struct profile *p = c->file->p;
+	struct answers a = {.match = m, .known = known};
+	bool is_good = true;
+	for (size_t i = 0; is_good && i < c->count; i++) {
+		uint32_t type = types->of_site[p->cohort_site[c->cohort[i]] - 1];
+		if (type)
+			is_good = ask(&a, type, strtab_get(&types->names, type - 1), NULL, &out[i]);
+	}
+	return is_good;
+}
+
 static bool named_cells(struct where *w, const struct cells *c, const struct ast_compare *cmp,
 			uint8_t *out)
 {
 	struct text_match m;
-	if (cmp->field != FIELD_THREAD && cmp->field != FIELD_API)
-		return true; /* types and labels are unknown: nothing fits */
-	size_t count = c->file->p->thread_count + API_COUNT + 1;
+	const struct graph_types *types = NULL;
+	if (cmp->field == FIELD_LABEL)
+		return true; /* labels are unknown: nothing fits */
+	if (cmp->field == FIELD_TYPE && !(types = file_types(w->pl->session, c->file)))
+		return query_no_memory(w->pl->error) == NEAP_OK;
+	size_t count = c->file->p->thread_count + API_COUNT + (types ? types->names.count : 0) + 1;
 	uint8_t *known = new_flags(w, count);
 	bool is_good = known && !text_match_init(&m, cmp->op, cmp->field, cmp->values,
 						 cmp->value_count, w->pl->error);
 	if (is_good) {
-		is_good = cmp->field == FIELD_THREAD ? thread_cells(c, &m, known, out)
-						     : api_cells(c, &m, known, out);
+		is_good = types                        ? type_cells(c, types, &m, known, out)
+			  : cmp->field == FIELD_THREAD ? thread_cells(c, &m, known, out)
+						       : api_cells(c, &m, known, out);
 		text_match_release(&m);
 	}
 	mem_free(known);

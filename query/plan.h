@@ -53,6 +53,7 @@ struct query_file {
 	struct strtab address_names; /* "libc.so.6+0x1234" by entry without a name */
 	uint32_t *address_name_of;   /* by entry; UINT32_MAX: not made yet */
 	struct strtab thread_names;
+	struct graph_types types; /* made by file_types */
 };
 struct query_session {
 	struct query_options options;
@@ -73,6 +74,9 @@ const char *file_entry_name(struct query_file *f, entry_id entry);
 
 /* file_thread_name - "worker #3", or "#3" without a name; NULL: no memory. */
 const char *file_thread_name(struct query_file *f, thread_id id);
+
+/* file_types - types of sites; the same pointer each time; NULL: no memory. */
+const struct graph_types *file_types(const struct query_session *s, struct query_file *f);
 
 /* ---- errors (plan.c) ------------------------------------------------------------------ */
 
@@ -206,6 +210,8 @@ struct plan {
 	struct buf *explain;
 };
 
+/* plan_knows_types - is there a type of anything in a file of the query?  Also true without memory. */
+bool plan_knows_types(const struct plan *pl);
 /* plan_note - a note of the result, once. */
 enum neap_err plan_note(struct plan *pl, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));

@@ -16,6 +16,8 @@ struct query_options {
 	void *arg;
 	/* NULL: sym_is_wrapper */
 	bool (*is_wrapper)(const char *name);
+	/* NULL: sym_type_of */
+	bool (*type_of)(const char *name, struct buf *out);
 	uint64_t cursor_ns; /* instant of the time word `cursor`; UINT64_MAX: it is an error */
 };
 

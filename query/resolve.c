@@ -159,7 +159,7 @@ static enum neap_err resolve_field_key(struct plan *pl, const struct ast_key *k,
 		if (!out->word)
 			return query_no_memory(pl->error);
 	}
-	if (k->field == FIELD_TYPE || k->field == FIELD_LABEL)
+	if (k->field == FIELD_LABEL || (k->field == FIELD_TYPE && !plan_knows_types(pl)))
 		return plan_note(pl, "the profile knows no %s of allocations",
 				 k->field == FIELD_TYPE ? "types" : "labels");
 	pl->uses_died = pl->uses_died || k->field == FIELD_DIED;

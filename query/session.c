@@ -5,6 +5,7 @@
 
 #include "query/names.h"
 #include "src/sym/sym.h"
+#include "src/sym/types.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -43,6 +44,7 @@ static void file_free(struct query_file *f)
 		granule_free(f->granules[i]);
 	strtab_release(&f->address_names);
 	strtab_release(&f->thread_names);
+	graph_types_release(&f->types);
 	mem_free(f->address_name_of);
 	stacks_free(f->stacks);
 	mem_free(f->depth);
@@ -214,4 +216,24 @@ const char *file_thread_name(struct query_file *f, thread_id id)
 		b.has_failed ? UINT32_MAX : strtab_add(&f->thread_names, b.data, b.count_bytes);
 	buf_release(&b);
 	return at == UINT32_MAX ? NULL : strtab_get(&f->thread_names, at);
+}
+
+const struct graph_types *file_types(const struct query_session *s, struct query_file *f)
+{
+	struct err e;
+	if (!f->types.of_site &&
+	    graph_types_build(f->g, s->options.type_of ? s->options.type_of : sym_type_of,
+			      &f->types, &e))
+		return NULL;
+	return &f->types;
+}
+
+bool plan_knows_types(const struct plan *pl)
+{
+	for (size_t i = 0; i < pl->side_count; i++) {
+		const struct graph_types *types = file_types(pl->session, pl->sides[i].file);
+		if (!types || types->names.count)
+			return true;
+	}
+	return false;
 }

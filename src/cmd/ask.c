@@ -337,6 +337,7 @@ static void list_names(void *arg, enum ast_field field, const char *prefix, size
 		[FIELD_MODULE] = "allocated | by module | sort total desc",
 		[FIELD_THREAD] = "allocated | by thread | sort total desc",
 		[FIELD_API] = "allocated | by api | sort total desc",
+		[FIELD_TYPE] = "allocated | by type | sort total desc",
 	};
 	struct naming n = {arg, prefix, bytes, emit, emit_arg};
 	struct ast_script *script = NULL;

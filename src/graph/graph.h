@@ -33,7 +33,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "src/base/buf.h"
 #include "src/base/err.h"
+#include "src/base/map.h"
 #include "src/profile/profile.h"
 
 struct graph; /* keeps a pointer to the profile, which must outlive it */
@@ -184,6 +186,27 @@ struct graph_walk graph_walk_init(const struct graph *g, node_id n);
 /* graph_walk_leaf - same, starting with the leaf entry of n's stack. */
 struct graph_walk graph_walk_leaf(const struct graph *g, node_id n);
 entry_id graph_walk_next(struct graph_walk *w);
+
+/* ---- types ----------------------------------------------------------------------- */
+
+/* Types of the objects that sites allocate, where a function's name tells. */
+struct graph_types {
+	struct strtab names;
+	uint32_t *of_site; /* [site_count], site_id - 1: index in names plus 1; 0 unknown */
+};
+
+/*
+ * graph_types_build - ask type_of (sym_type_of) about the functions of each stack.
+ *
+ * From the innermost frame outwards through the allocation wrappers to the first function that
+ * is none: the first that tells a type counts.  Frames further out say nothing about the block.
+ * Cost:  linear in functions and sites.
+ * Fails: ERR_NOMEM; *out is then empty.
+ */
+enum neap_err graph_types_build(const struct graph *g,
+				bool (*type_of)(const char *name, struct buf *out),
+				struct graph_types *out, struct err *e);
+void graph_types_release(struct graph_types *t);
 
 /*
  * The index as flat columns, read-only, for scans.  The entries of a node n are

@@ -7,4 +7,5 @@ src_graph_libgraph_la_SOURCES = \
 	src/graph/entries.c \
 	src/graph/graph.h \
 	src/graph/graph_priv.h \
-	src/graph/pop.c
+	src/graph/pop.c \
+	src/graph/types.c

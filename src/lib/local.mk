@@ -5,13 +5,14 @@
 
 lib_LTLIBRARIES = src/lib/libneap.la
 
-# Of src/sym only the table of wrappers: names are in the profile already, so the library needs
+# Of src/sym only the tables of wrappers and types: names are in the profile already, so the library needs
 # neither libdwarf nor the demangler (libiberty.a is not fit for shared libraries everywhere).
 src_lib_libneap_la_SOURCES = \
 	src/lib/error.c \
 	src/lib/lib_priv.h \
 	src/lib/profile.c \
 	src/lib/result.c \
+	src/sym/types.c \
 	src/sym/wrappers.c
 src_lib_libneap_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src/lib
 src_lib_libneap_la_LIBADD = query/libquery.la src/graph/libgraph.la \

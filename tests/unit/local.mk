@@ -198,3 +198,7 @@ tests_unit_t_tui_saved_LDADD = tui/libtui.la $(unit_ldadd)
 unit_tests += tests/unit/t_tui_paint
 tests_unit_t_tui_paint_CPPFLAGS = $(unit_cppflags)
 tests_unit_t_tui_paint_LDADD = tui/libtui.la $(unit_ldadd)
+
+unit_tests += tests/unit/t_sym_types
+tests_unit_t_sym_types_CPPFLAGS = $(unit_cppflags)
+tests_unit_t_sym_types_LDADD = $(unit_ldadd)

@@ -34,6 +34,21 @@ bool random_is_wrapper(const char *name)
 	return !strncmp(name, "wrap", 4);
 }
 
+const char *random_type(const char *name)
+{
+	if (!strcmp(name, "wrap_x") || !strcmp(name, "b(int)"))
+		return "ns::x";
+	return !strcmp(name, "a") ? "char*" : NULL;
+}
+
+bool random_type_of(const char *name, struct buf *out)
+{
+	const char *type = random_type(name);
+	if (type)
+		buf_puts(out, type);
+	return type;
+}
+
 /* ---- profiles ------------------------------------------------------------------------------ */
 
 struct living {
@@ -247,7 +262,13 @@ static const char *const block_conditions[] = {
 	"died>=20ms",
 	"depth>3",
 	"depth in 1..4",
+	"type=ns::x",
+	"type=\"char*\"",
+	"type!=ns::x",
 	"type=x",
+	"type in (n*,y)",
+	"type~char",
+	"type!~x",
 	"api~alloc",
 };
 
@@ -366,7 +387,7 @@ static void make_shape(struct random_query *m)
 		"api",        "lifetime",  "lifetime:20ms", "born",
 		"died",       "depth",     "time:20ms",     "func,thread",
 		"thread,api", "stack",     "stack,thread",  "module,size:100",
-		"type",       "class,api",
+		"type",       "class,api", "type,func",     "thread,type",
 	};
 	static const char *const trees[] = {"tree", "callers", "callees", "flame",
 					    "flame inverted"};

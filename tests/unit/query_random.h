@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "src/base/buf.h"
+
 #define RANDOM_QUERY_BYTES 1024
 
 /* random_profile - write a file: recursion, inlined functions, frames without names, several
@@ -13,6 +15,10 @@
 void random_profile(const char *path, uint64_t seed);
 /* The allocation wrappers of these profiles. */
 bool random_is_wrapper(const char *name);
+/* The type that a function of these profiles allocates, NULL if its name does not tell; and the
+ * same as query_options has it. */
+const char *random_type(const char *name);
+bool random_type_of(const char *name, struct buf *out);
 
 struct random_query {
 	uint64_t random; /* the seed; changed by each query */

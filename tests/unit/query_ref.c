@@ -77,8 +77,20 @@ static bool block_number(const struct ref_side *side, const struct part *b,
 	}
 }
 
+/* What the innermost function tells that is an allocation wrapper or called by one; or NULL. */
+static const char *type_of(const struct ref_side *side, const struct ref_stack *recorded)
+{
+	for (int i = recorded->count - 1; i >= 0; i--) {
+		const struct ref_frame *f = &recorded->frames[i];
+		const char *type = f->is_named ? side->type(f->func) : NULL;
+		if (type || !f->is_named || !side->is_wrapper(f->func))
+			return type;
+	}
+	return NULL;
+}
+
 static bool block_named(const struct ref_side *side, const struct part *b,
-			const struct ast_compare *c)
+			const struct ref_stack *s, const struct ast_compare *c)
 {
 	const struct profile *p = side->p;
 	thread_id thread = p->cohort_thread[b->cohort];
@@ -92,6 +104,11 @@ static bool block_named(const struct ref_side *side, const struct part *b,
 		if (api == API_UNKNOWN)
 			return false;
 		text = profile_api_name(api);
+		id[0] = shown[0] = 0;
+	} else if (c->field == FIELD_TYPE) {
+		text = type_of(side, s);
+		if (!text)
+			return false;
 		id[0] = shown[0] = 0;
 	} else if (c->field != FIELD_THREAD) {
 		return false;
@@ -139,7 +156,7 @@ static bool block_fits(const struct ref_side *side, const struct part *b, const 
 		return ref_stack_has(s, x, c->quantifier);
 	if (c->field == FIELD_THREAD || c->field == FIELD_API || c->field == FIELD_TYPE ||
 	    c->field == FIELD_LABEL)
-		return block_named(side, b, c);
+		return block_named(side, b, s, c);
 	return block_number(side, b, s, c->field, &value) && ref_number_fits(c, (double)value);
 }
 
@@ -407,7 +424,9 @@ static void put_block_key(char *to, const struct ref_question *q, const struct r
 	} else if (k->field == FIELD_API) {
 		enum profile_api api = p->sites[p->cohort_site[b->cohort] - 1].api;
 		put(to, api == API_UNKNOWN ? "?" : profile_api_name(api));
-	} else if (k->field == FIELD_TYPE || k->field == FIELD_LABEL) {
+	} else if (k->field == FIELD_TYPE) {
+		put(to, type_of(side, s) ? type_of(side, s) : "?");
+	} else if (k->field == FIELD_LABEL) {
 		put(to, "?");
 	} else if (block_number(side, b, s, k->field, &value)) {
 		put_number(to, bucket(k, (uint64_t)value));

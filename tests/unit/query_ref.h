@@ -34,6 +34,7 @@ struct ref_side {
 	struct graph_window window;
 	uint64_t instant_ns;
 	bool (*is_wrapper)(const char *name);
+	const char *(*type)(const char *name); /* of what a function allocates, or NULL */
 };
 
 enum ref_view {

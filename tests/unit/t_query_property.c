@@ -86,7 +86,8 @@ static snap_id instant(const struct profile *p, const struct ast_time *t)
 static void add_sides(struct subject *s, const struct ast_source *src, const struct profile *p,
 		      const struct graph *g)
 {
-	struct ref_side side = {.p = p, .pop = src->pop, .is_wrapper = random_is_wrapper};
+	struct ref_side side = {
+		.p = p, .pop = src->pop, .is_wrapper = random_is_wrapper, .type = random_type};
 	side.window = (struct graph_window){0, (snap_id)p->snapshot_count};
 	if (src->has_at)
 		side.window.to = instant(p, &src->at);
@@ -693,7 +694,8 @@ static void open_profile(struct subject *s, size_t i, const char *path)
 static void subject_init(struct subject *s, uint64_t seed, size_t file_count)
 {
 	const struct query_options options = {.cursor_ns = UINT64_MAX,
-					      .is_wrapper = random_is_wrapper};
+					      .is_wrapper = random_is_wrapper,
+					      .type_of = random_type_of};
 	struct err e = {0};
 	*s = (struct subject){.seed = seed};
 	cr_assert_eq(query_session_new(&options, &s->session, &e), NEAP_OK, "%s", e.text);
