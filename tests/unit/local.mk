@@ -101,6 +101,10 @@ unit_tests += tests/unit/t_record_parts
 tests_unit_t_record_parts_CPPFLAGS = $(unit_cppflags)
 tests_unit_t_record_parts_LDADD = $(unit_ldadd)
 
+unit_tests += tests/unit/t_record_time
+tests_unit_t_record_time_CPPFLAGS = $(unit_cppflags)
+tests_unit_t_record_time_LDADD = $(unit_ldadd)
+
 unit_tests += tests/unit/t_symbolise
 tests_unit_t_symbolise_CPPFLAGS = $(unit_cppflags)
 tests_unit_t_symbolise_LDADD = $(unit_ldadd)
