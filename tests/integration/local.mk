@@ -11,7 +11,8 @@ integration_tests = \
 	tests/integration/sigkill.sh \
 	tests/integration/stress.sh \
 	tests/integration/symbolize.sh \
-	tests/integration/targets.sh
+	tests/integration/targets.sh \
+	tests/integration/time.sh
 TESTS += $(integration_tests)
 EXTRA_DIST += $(integration_tests) tests/integration/lib.sh tests/integration/query-examples.txt
 

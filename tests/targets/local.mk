@@ -42,7 +42,8 @@ target_programs = \
 	tests/targets/76-made-then-loaded \
 	tests/targets/77-raw-processes \
 	tests/targets/78-no-descriptors \
-	tests/targets/79-mappings
+	tests/targets/79-mappings \
+	tests/targets/80-realloc-peak
 target_plugins = \
 	tests/targets/lib59early.so \
 	tests/targets/lib61safe.so \
@@ -164,6 +165,8 @@ tests/targets/78-no-descriptors: $(target_dir)/78-no-descriptors.c
 	$(target_cc) -pthread -o $@ $(target_dir)/78-no-descriptors.c
 tests/targets/79-mappings: $(target_dir)/79-mappings.c
 	$(target_cc) -pthread -o $@ $(target_dir)/79-mappings.c
+tests/targets/80-realloc-peak: $(target_dir)/80-realloc-peak.c
+	$(target_cc) -o $@ $(target_dir)/80-realloc-peak.c
 tests/targets/56-inline: $(target_dir)/56-inline.cpp
 	$(target_cxx) -o $@ $(target_dir)/56-inline.cpp
 
@@ -208,5 +211,6 @@ EXTRA_DIST += \
 	tests/targets/77-raw-processes.c \
 	tests/targets/78-no-descriptors.c \
 	tests/targets/79-mappings.c \
+	tests/targets/80-realloc-peak.c \
 	tests/targets/56-inline.cpp \
 	tests/targets/plug18.inc.c
