@@ -25,6 +25,8 @@ tui_libtui_la_SOURCES = \
 	tui/grid.c \
 	tui/grid.h \
 	tui/help.c \
+	tui/hist_rows.c \
+	tui/hist_rows.h \
 	tui/help.h \
 	tui/keymap.c \
 	tui/keymap.h \

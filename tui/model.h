@@ -43,6 +43,7 @@ struct state {
 	/* Time: the classes are callers that many frames above the leaf; a `path` chip leads there. */
 	unsigned callers_depth;
 	char *subject; /* Butterfly and Source: a step, `[func="f"]`; or NULL */
+	char *hist;    /* Sizes: a column, "total", or a field, "born"; NULL: sizes and lifetimes */
 	char *head;    /* "live at 40%"; the lets of the query stand before it */
 	struct chip *chips;
 	size_t chip_count, chip_cap;
@@ -98,6 +99,7 @@ struct compose {
 	const char *default_by; /* "func": keys if no chip has some; NULL: none */
 	const char *by;         /* keys whatever chips say; NULL: theirs */
 	const char *view;       /* last stage: "tree", "callers", ...; NULL: none */
+	bool without_keys;      /* leave out `by` */
 	bool without_rows;      /* leave out sort, top, limit, min, select and conditions on rows */
 };
 /* model_compose - append the text of the current query, put together for a screen. */
@@ -132,6 +134,8 @@ void state_remove_chip(struct state *s, size_t at);
 /* state_chip - the text of the first chip of a kind, or NULL. */
 const char *state_chip(const struct state *s, enum ast_stage_kind kind);
 bool state_set_subject(struct state *s, const char *step);
+/* has_rows_of_keys - is `hist` of a column, so of rows with keys?  Else it is of the blocks. */
+bool has_rows_of_keys(const struct state *s);
 /* state_columns - the `select` that a screen brings along where no chip has one; NULL: none. */
 const char *state_columns(const struct state *s);
 
@@ -161,7 +165,7 @@ struct saved_state {
 	enum screen screen;
 	bool is_inverted;
 	unsigned callers_depth;
-	char *query, *subject; /* subject: NULL without one */
+	char *query, *subject, *hist; /* subject, hist: NULL without one */
 };
 /* model_save - the current state.  False: no memory; *out is empty then. */
 bool model_save(const struct model *m, struct saved_state *out);

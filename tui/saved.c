@@ -104,6 +104,8 @@ static void put_state(struct buf *out, const struct saved_state *s)
 	put_value(out, "query", s->query);
 	if (s->subject)
 		put_value(out, "subject", s->subject);
+	if (s->hist)
+		put_value(out, "hist", s->hist);
 }
 
 void saved_text(const struct browser *b, struct buf *out)
@@ -240,6 +242,8 @@ static bool take_line(struct reading *r, char *line)
 		return take_text(&s->state.query, value);
 	if (!strcmp(line, "subject"))
 		return take_text(&s->state.subject, value);
+	if (!strcmp(line, "hist"))
+		return take_text(&s->state.hist, value);
 	if (!strcmp(line, "mark"))
 		return take_mark(r, value);
 	return !strcmp(line, "folds") && take_folds(r, value);

@@ -35,10 +35,6 @@ static bool add_bin(struct distribution *d, struct bin b)
 	if (!vec_reserve((void **)&d->bins, &d->bin_cap, d->bin_count + 1, sizeof *d->bins))
 		return false;
 	d->bins[d->bin_count++] = b;
-	int64_t bytes = b.bytes < 0 ? -b.bytes : b.bytes;
-	int64_t blocks = b.blocks < 0 ? -b.blocks : b.blocks;
-	d->bytes_most = bytes > d->bytes_most ? bytes : d->bytes_most;
-	d->blocks_most = blocks > d->blocks_most ? blocks : d->blocks_most;
 	return true;
 }
 
@@ -56,36 +52,20 @@ static bool add_row(struct distribution *d, struct bin b)
 	return add_bin(d, b);
 }
 
+/* The total line; returns the column of bytes. */
+static size_t take_totals(struct distribution *d, const struct query_result *r)
+{
+	size_t total = result_column(r, r->is_signed ? "delta" : "total");
+	d->is_signed = r->is_signed;
+	d->bytes = result_value(r, SIZE_MAX, total);
+	d->blocks = result_value(r, SIZE_MAX, result_column(r, "count"));
+	return total;
+}
+
 static enum neap_err no_memory(struct query_error *error)
 {
 	*error = (struct query_error){.code = ERR_NOMEM, .text = "out of memory"};
 	return ERR_NOMEM;
-}
-
-static enum neap_err load_bins(struct distribution *d, struct model *m, struct query_error *error)
-{
-	struct query_opened *q;
-	const struct compose c = {.view = d->is_time ? "hist lifetime" : "hist size",
-				  .without_rows = true};
-	enum neap_err code = model_result(m, &c, &q, error);
-	if (code)
-		return code;
-	const struct query_result *r = query_opened_result(q);
-	size_t total = result_column(r, r->is_signed ? "delta" : "total");
-	size_t count = result_column(r, "count");
-	size_t key = result_column(r, d->is_time ? "lifetime" : "size");
-	d->is_signed = r->is_signed;
-	d->bytes = result_value(r, SIZE_MAX, total);
-	d->blocks = result_value(r, SIZE_MAX, count);
-	for (size_t row = 0; row < r->row_count; row++) {
-		struct bin b = {.from = (uint64_t)result_value(r, row, key),
-				.bytes = result_value(r, row, total),
-				.blocks = result_value(r, row, count)};
-		b.below = below_of(d->is_time, b.from);
-		if (!add_row(d, b))
-			return no_memory(error);
-	}
-	return NEAP_OK;
 }
 
 /* ---- quantiles --------------------------------------------------------------------------- */
@@ -125,6 +105,23 @@ static void size_quantiles(struct distribution *d, const struct sized *sizes, si
 	d->most = count ? sizes[count - 1].size : 0;
 }
 
+static bool add_size(struct distribution *d, const struct sized *s)
+{
+	uint64_t from = s->size;
+	while (from & (from - 1)) /* the highest power of two in it */
+		from &= from - 1;
+	struct bin *last = d->bin_count ? &d->bins[d->bin_count - 1] : NULL;
+	struct bin b = {.from = from, .below = below_of(false, from)};
+	b.bytes = s->bytes;
+	b.blocks = s->blocks;
+	if (!last || last->from != from)
+		return add_row(d, b);
+	last->bytes += b.bytes;
+	last->blocks += b.blocks;
+	return true;
+}
+
+/* From every size that there is, in order. */
 static enum neap_err load_sizes(struct distribution *d, struct model *m, struct query_error *error)
 {
 	struct query_opened *q;
@@ -133,7 +130,7 @@ static enum neap_err load_sizes(struct distribution *d, struct model *m, struct 
 	if (code)
 		return code;
 	const struct query_result *r = query_opened_result(q);
-	size_t total = result_column(r, "total"), blocks = result_column(r, "count");
+	size_t total = take_totals(d, r), blocks = result_column(r, "count");
 	size_t key = result_column(r, "size");
 	struct sized *sizes = mem_array(r->row_count + 1, sizeof *sizes);
 	if (!sizes)
@@ -143,27 +140,54 @@ static enum neap_err load_sizes(struct distribution *d, struct model *m, struct 
 			(struct sized){(uint64_t)result_value(r, row, key),
 				       result_value(r, row, total), result_value(r, row, blocks)};
 	qsort(sizes, r->row_count, sizeof *sizes, compare_sizes);
-	size_quantiles(d, sizes, r->row_count);
+	for (size_t row = 0; !code && row < r->row_count; row++) {
+		if (!add_size(d, &sizes[row]))
+			code = no_memory(error);
+	}
+	if (!code && !d->is_signed && d->blocks > 0)
+		size_quantiles(d, sizes, r->row_count);
 	mem_free(sizes);
-	return NEAP_OK;
+	return code;
 }
 
-static enum neap_err load_lifetimes(struct distribution *d, struct model *m,
-				    struct query_error *error)
+static void lifetime_quantiles(struct distribution *d, const struct query_result *r)
 {
 	static const char *const words[] = {"p50", "p99"};
-	struct query_opened *q;
-	const struct compose c = {.view = "sum | select count,p50,p99", .without_rows = true};
-	enum neap_err code = model_result(m, &c, &q, error);
-	if (code)
-		return code;
-	const struct query_result *r = query_opened_result(q);
-	for (size_t i = 0; i < 2; i++) {
+	for (size_t i = 0; i < 2 && d->blocks > 0; i++) {
 		size_t column = result_column(r, words[i]);
 		if (column != SIZE_MAX && !r->totals[column].is_unknown)
 			d->quantiles[d->quantile_count++] = (struct quantile){
 				words[i], (uint64_t)result_value(r, SIZE_MAX, column)};
 	}
+}
+
+static enum neap_err load_lifetimes(struct distribution *d, struct model *m,
+				    struct query_error *error)
+{
+	struct query_opened *q;
+	enum graph_pop pop = query_population(model_state(m)->head);
+	bool is_signed = pop == POP_COUNT || pop == POP_GROWTH;
+	const struct compose c = {.view = is_signed ? "hist lifetime"
+						    : "hist lifetime | select "
+						      "lifetime,total,count,share,p50,p99",
+				  .without_keys = true,
+				  .without_rows = true};
+	enum neap_err code = model_result(m, &c, &q, error);
+	if (code)
+		return code;
+	const struct query_result *r = query_opened_result(q);
+	size_t total = take_totals(d, r), blocks = result_column(r, "count");
+	size_t key = result_column(r, "lifetime");
+	for (size_t row = 0; row < r->row_count; row++) {
+		struct bin b = {.from = (uint64_t)result_value(r, row, key),
+				.bytes = result_value(r, row, total),
+				.blocks = result_value(r, row, blocks)};
+		b.below = below_of(true, b.from);
+		if (!add_row(d, b))
+			return no_memory(error);
+	}
+	if (!d->is_signed)
+		lifetime_quantiles(d, r);
 	return NEAP_OK;
 }
 
@@ -173,10 +197,14 @@ enum neap_err distribution_load(struct distribution *d, struct model *m, bool is
 	struct bin *bins = d->bins;
 	size_t cap = d->bin_cap;
 	*d = (struct distribution){.is_time = is_time, .bins = bins, .bin_cap = cap};
-	enum neap_err code = load_bins(d, m, error);
-	if (code || d->is_signed || d->blocks <= 0)
-		return code;
-	return is_time ? load_lifetimes(d, m, error) : load_sizes(d, m, error);
+	enum neap_err code = is_time ? load_lifetimes(d, m, error) : load_sizes(d, m, error);
+	for (size_t i = 0; i < d->bin_count; i++) {
+		int64_t bytes = d->bins[i].bytes < 0 ? -d->bins[i].bytes : d->bins[i].bytes;
+		int64_t blocks = d->bins[i].blocks < 0 ? -d->bins[i].blocks : d->bins[i].blocks;
+		d->bytes_most = bytes > d->bytes_most ? bytes : d->bytes_most;
+		d->blocks_most = blocks > d->blocks_most ? blocks : d->blocks_most;
+	}
+	return code;
 }
 
 void distribution_release(struct distribution *d)

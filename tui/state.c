@@ -29,6 +29,7 @@ void state_free(struct state *s)
 	mem_free(s->chips);
 	mem_free(s->head);
 	mem_free(s->subject);
+	mem_free(s->hist);
 	mem_free(s);
 }
 
@@ -147,7 +148,8 @@ struct state *model_edit(const struct model *m)
 	s->screen = from->screen;
 	s->is_inverted = from->is_inverted;
 	s->callers_depth = from->callers_depth;
-	bool is_good = set_text(&s->head, from->head) && set_text(&s->subject, from->subject);
+	bool is_good = set_text(&s->head, from->head) && set_text(&s->subject, from->subject) &&
+		       set_text(&s->hist, from->hist);
 	for (size_t i = 0; is_good && i < from->chip_count; i++) {
 		struct chip chip = from->chips[i];
 		chip.text = mem_strdup(chip.text);
@@ -168,7 +170,8 @@ bool state_equal(const struct state *a, const struct state *b)
 {
 	if (a->screen != b->screen || a->is_inverted != b->is_inverted ||
 	    a->callers_depth != b->callers_depth || a->chip_count != b->chip_count ||
-	    !is_text_equal(a->head, b->head) || !is_text_equal(a->subject, b->subject))
+	    !is_text_equal(a->head, b->head) || !is_text_equal(a->subject, b->subject) ||
+	    !is_text_equal(a->hist, b->hist))
 		return false;
 	for (size_t i = 0; i < a->chip_count; i++) {
 		if (strcmp(a->chips[i].text, b->chips[i].text) != 0)
@@ -190,7 +193,8 @@ static void compose(const struct state *s, const struct compose *c, struct buf *
 	buf_puts(out, c->head ? c->head : s->head);
 	for (size_t i = 0; i < s->chip_count; i++) {
 		const struct chip *chip = &s->chips[i];
-		if ((c->by && chip->kind == STAGE_BY) || (c->without_rows && is_of_rows(chip)))
+		if (((c->by || c->without_keys) && chip->kind == STAGE_BY) ||
+		    (c->without_rows && is_of_rows(chip)))
 			continue;
 		if (rank_of(chip->kind, chip->is_of_rows) > 0 && c->by && has_by) {
 			buf_printf(out, " | by %s", c->by);
@@ -230,6 +234,24 @@ static uint32_t end_of(struct ast_span span)
 	return span.start + span.bytes;
 }
 
+static bool is_word(const struct ast_text *text, const char *word)
+{
+	return text->bytes == strlen(word) && !memcmp(text->s, word, text->bytes);
+}
+
+/* `hist` of sizes or lifetimes: both are shown.  Others have a picture of their own. */
+static bool take_hist(struct state *s, const struct ast_stage *st)
+{
+	const struct ast_text *word = st->col_count ? &st->cols[0].word : NULL;
+	bool is_usual = !word || is_word(word, "size") || is_word(word, "lifetime");
+	char *text = is_usual ? NULL : mem_strndup(word->s, word->bytes);
+	if (!is_usual && !text)
+		return false;
+	mem_free(s->hist);
+	s->hist = text;
+	return true;
+}
+
 /* A view at the end of a query means a screen. */
 static bool take_view(struct state *s, const struct ast_script *script, const struct ast_stage *st)
 {
@@ -243,6 +265,8 @@ static bool take_view(struct state *s, const struct ast_script *script, const st
 	};
 	s->screen = screens[st->view];
 	s->is_inverted = st->view == VIEW_CALLERS || (st->view == VIEW_FLAME && st->is_inverted);
+	if (st->view == VIEW_HIST && !take_hist(s, st))
+		return false;
 	if (!st->has_step)
 		return true;
 	char *step = part_of(script, st->step.span.start, end_of(st->step.span));
@@ -402,6 +426,7 @@ void saved_release(struct saved_state *saved)
 {
 	mem_free(saved->query);
 	mem_free(saved->subject);
+	mem_free(saved->hist);
 	*saved = (struct saved_state){.query = NULL};
 }
 
@@ -415,7 +440,7 @@ bool model_save(const struct model *m, struct saved_state *out)
 				    .callers_depth = s->callers_depth};
 	out->query = text.has_failed ? NULL : mem_strdup(text.data);
 	buf_release(&text);
-	if (out->query && set_text(&out->subject, s->subject))
+	if (out->query && set_text(&out->subject, s->subject) && set_text(&out->hist, s->hist))
 		return true;
 	saved_release(out);
 	return false;
@@ -424,7 +449,8 @@ bool model_save(const struct model *m, struct saved_state *out)
 static bool take_saved(struct state *s, const struct saved_state *saved,
 		       const struct ast_script *script)
 {
-	if (!state_set_subject(s, saved->subject) || !take_query(s, script, last_query(script)))
+	if (!state_set_subject(s, saved->subject) || !set_text(&s->hist, saved->hist) ||
+	    !take_query(s, script, last_query(script)))
 		return false;
 	s->screen = saved->screen;
 	s->is_inverted = saved->is_inverted;
@@ -468,6 +494,8 @@ enum neap_err model_set_screen(struct model *m, enum screen screen, struct query
 	struct state *s = model_edit(m);
 	if (s)
 		s->screen = screen;
+	if (s && screen == SCREEN_SIZES) /* its key shows sizes, whatever was asked for before */
+		set_text(&s->hist, NULL);
 	return commit_if(m, s, true, error);
 }
 
@@ -644,7 +672,7 @@ static void put_view(const struct state *s, struct buf *out)
 			buf_printf(out, " | peek %s", s->subject);
 		break;
 	case SCREEN_SIZES:
-		buf_puts(out, " | hist size");
+		buf_printf(out, " | hist %s", s->hist ? s->hist : "size");
 		break;
 	default:
 		break;
@@ -653,12 +681,19 @@ static void put_view(const struct state *s, struct buf *out)
 		buf_printf(out, " | %s", state_columns(s));
 }
 
+bool has_rows_of_keys(const struct state *s)
+{
+	return s->hist && vocab_find(&vocab_columns, s->hist, strlen(s->hist));
+}
+
 /* Keys that a screen brings along. */
 static const char *keys_of(const struct state *s)
 {
 	switch (s->screen) {
 	case SCREEN_TABLE:
 		return state_chip(s, STAGE_BY) ? NULL : "func";
+	case SCREEN_SIZES:
+		return !has_rows_of_keys(s) || state_chip(s, STAGE_BY) ? NULL : "func";
 	case SCREEN_THREADS:
 		return "thread";
 	case SCREEN_MODULES:
@@ -672,8 +707,11 @@ void model_query(const struct model *m, struct buf *out)
 {
 	const struct state *s = model_state(m);
 	/* Screens that show all rows, whatever is cut in others. */
-	bool shows_all = s->screen == SCREEN_SIZES || s->screen == SCREEN_BUTTERFLY;
-	const struct compose c = {.by = keys_of(s), .without_rows = shows_all};
+	bool shows_all = (s->screen == SCREEN_SIZES && !has_rows_of_keys(s)) ||
+			 s->screen == SCREEN_BUTTERFLY;
+	bool is_hist = s->screen == SCREEN_SIZES && !has_rows_of_keys(s);
+	const struct compose c = {
+		.by = keys_of(s), .without_keys = is_hist, .without_rows = shows_all};
 	model_compose(m, &c, out);
 	put_view(model_state(m), out);
 }

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "src/base/fmt.h"
+#include "tui/hist_rows.h"
 #include "tui/list.h"
 #include "tui/show.h"
 #include "tui/sizes_data.h"
@@ -36,6 +37,8 @@ struct sizes {
 	struct list lists[PANE_COUNT];
 	uint64_t kept[PANE_COUNT]; /* where the selected bin began */
 	enum pane pane;
+	struct hist_rows rows; /* in place of all that, where the query says so */
+	bool is_of_rows;
 	bool is_by_blocks; /* the one bar where there is room for one */
 	bool is_loaded;
 };
@@ -63,7 +66,7 @@ static void select_bin(struct sizes *s, enum pane p, bool was_loaded)
 static void summarise(struct browser *b, const struct distribution *d, struct query_error *error)
 {
 	struct query_opened *q;
-	const struct compose c = {.view = "hist size", .without_rows = true};
+	const struct compose c = {.by = "size", .without_rows = true};
 	if (d->is_time || model_result(&b->model, &c, &q, error))
 		return;
 	browser_summarise(b, query_opened_result(q));
@@ -73,6 +76,7 @@ static enum neap_err load(void *self, struct browser *b, struct query_error *err
 {
 	struct sizes *s = self;
 	bool was_loaded = s->is_loaded;
+	s->is_of_rows = model_state(&b->model)->hist;
 	enum neap_err code = NEAP_OK;
 	s->is_loaded = false;
 	for (size_t i = 0; i < PANE_COUNT; i++) {
@@ -80,6 +84,8 @@ static enum neap_err load(void *self, struct browser *b, struct query_error *err
 			s->kept[i] = s->of[i].bins[s->lists[i].selected].from;
 		s->lists[i].count = 0;
 	}
+	if (s->is_of_rows)
+		return hist_rows_load(&s->rows, b, error);
 	for (size_t i = 0; !code && i < PANE_COUNT; i++) {
 		code = distribution_load(&s->of[i], &b->model, i == PANE_LIFETIMES, error);
 		if (!code)
@@ -280,6 +286,10 @@ static bool shows_both(const struct area *a)
 static void draw(void *self, struct browser *b, const struct area *a)
 {
 	struct sizes *s = self;
+	if (s->is_of_rows) {
+		hist_rows_draw(&s->rows, b, a);
+		return;
+	}
 	if (!s->is_loaded)
 		return;
 	if (!s->lists[PANE_SIZES].count) {
@@ -324,6 +334,12 @@ static void keep_bin(struct sizes *s, struct browser *b)
 static bool act(void *self, struct browser *b, enum action action)
 {
 	struct sizes *s = self;
+	if (s->is_of_rows && action == ACTION_ENTER) {
+		hist_rows_open(&s->rows, b);
+		return true;
+	}
+	if (s->is_of_rows)
+		return list_act(&s->rows.list, action);
 	switch (action) {
 	case ACTION_ENTER:
 		keep_bin(s, b);
@@ -351,6 +367,21 @@ static unsigned head_rows(const struct area *a)
 	return rows + (a->rows >= 6);
 }
 
+static bool mouse_of_rows(struct sizes *s, struct browser *b, const struct mouse *m)
+{
+	struct mouse in_list = *m;
+	unsigned head = hist_rows_head(&b->view_area);
+	bool is_press = m->kind == MOUSE_PRESS || m->kind == MOUSE_DOUBLE;
+	if (is_press && m->row < head)
+		return true;
+	in_list.row -= is_press ? head : 0;
+	if (!list_mouse(&s->rows.list, &in_list))
+		return false;
+	if (m->kind == MOUSE_DOUBLE)
+		hist_rows_open(&s->rows, b);
+	return true;
+}
+
 static bool mouse(void *self, struct browser *b, const struct mouse *m)
 {
 	struct sizes *s = self;
@@ -359,6 +390,8 @@ static bool mouse(void *self, struct browser *b, const struct mouse *m)
 	bool is_wheel = m->kind == MOUSE_WHEEL_UP || m->kind == MOUSE_WHEEL_DOWN;
 	if (!is_wheel && m->kind != MOUSE_PRESS && m->kind != MOUSE_DOUBLE)
 		return false;
+	if (s->is_of_rows)
+		return mouse_of_rows(s, b, m);
 	if (shows_both(&b->view_area))
 		s->pane = m->col > b->view_area.cols / 2 ? PANE_LIFETIMES : PANE_SIZES;
 	if (!is_wheel && m->row < head)
@@ -374,7 +407,7 @@ static bool mouse(void *self, struct browser *b, const struct mouse *m)
 static void place(const void *self, struct buf *out)
 {
 	const struct sizes *s = self;
-	list_place(&s->lists[s->pane], out);
+	list_place(s->is_of_rows ? &s->rows.list : &s->lists[s->pane], out);
 }
 
 static void row_text(const void *self, struct browser *b, struct buf *out)
@@ -384,6 +417,10 @@ static void row_text(const void *self, struct browser *b, struct buf *out)
 	const struct list *list = &s->lists[s->pane];
 	char bytes[FMT_BYTES], count[FMT_BYTES];
 	(void)b;
+	if (s->is_of_rows) {
+		hist_rows_text(&s->rows, out);
+		return;
+	}
 	if (!s->is_loaded || list->selected >= list->count)
 		return;
 	const struct bin *bin = &d->bins[list->selected];

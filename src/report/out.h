@@ -35,6 +35,12 @@ struct out_options {
 enum neap_err out_write(const struct query_result *r, const struct out_options *o, struct buf *out,
 			struct err *e);
 
+/* out_bucket - "64 B .. < 128 B": what a row of a histogram stands for; c is its column of buckets. */
+const char *out_bucket(char *dst, size_t cap, const struct result_column *c,
+		       const struct result_cell *cell);
+/* out_bucket_end - where a bucket that begins at a value ends, further from 0. */
+int64_t out_bucket_end(const struct result_column *c, int64_t from);
+
 /* out_totals - append the numbers of the total line as a phrase: "total 16.2 MiB, count 9,717". */
 void out_totals(const struct query_result *r, struct buf *out);
 

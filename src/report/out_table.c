@@ -355,6 +355,19 @@ static int64_t decade_end(int64_t start)
 	return lead >= 5 ? 10 * step : lead >= 2 ? 5 * step : 2 * step;
 }
 
+int64_t out_bucket_end(const struct result_column *c, int64_t from)
+{
+	if (from > INT64_MAX / 16)
+		return INT64_MAX;
+	if (from < -(INT64_MAX / 16))
+		return -INT64_MAX;
+	if (!from)
+		return 1;
+	if (c->type != RESULT_NS)
+		return 2 * from;
+	return from < 0 ? -decade_end(-from) : decade_end(from);
+}
+
 const char *out_bucket(char *dst, size_t cap, const struct result_column *c,
 		       const struct result_cell *cell)
 {

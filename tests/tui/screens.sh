@@ -69,6 +69,12 @@ shot butterfly-hostile hostile.neap 24 80 'L Down c' --glyphs=ascii
 shot lifetimes json.neap 24 80 'b 6 Right' --glyphs=braille
 shot sizes-bin json.neap 24 80 '6 Enter' --glyphs=braille
 shot sizes-diff forked.neap 24 100 '6' --glyphs=block json.neap
+shot hist json.neap 24 100 $': C-u\ntext peak | by func | hist total\nEnter' --glyphs=braille
+shot hist-enter json.neap 24 80 $': C-u\ntext peak | by func | hist total\nEnter End Enter' --glyphs=braille
+shot hist-leave json.neap 24 80 $': C-u\ntext peak | by func | hist total\nEnter 6' --glyphs=braille
+shot hist-of-blocks json.neap 24 80 $': C-u\ntext peak | by func | hist born\nEnter Down Enter' --glyphs=braille
+shot hist-ascii-40x8 json.neap 8 40 $': C-u\ntext peak | hist count\nEnter' --glyphs=ascii
+shot hist-diff forked.neap 24 100 $': C-u\ntext diff peak | by file | hist delta\nEnter' --glyphs=block json.neap
 shot source-hostile json.neap 24 80 "$(source_of json/intern.cpp)" --glyphs=braille
 shot source-hostile-ascii json.neap 24 80 "$(source_of json/intern.cpp)" --glyphs=ascii
 shot source-next-line json.neap 24 100 "$(source_of json/parser.hpp)"$'\n. . ,'
