@@ -105,6 +105,8 @@ static struct result_cell share(const struct exec *x, const struct values *v)
 
 struct result_cell column_cell(const struct exec *x, const struct values *v, enum ast_column c)
 {
+	if (!known_has_column(x->pl, c))
+		return unknown();
 	if (c == COL_SHARE)
 		return share(x, v);
 	if (c == COL_ROWS)

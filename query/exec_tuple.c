@@ -85,6 +85,8 @@ static bool key_value(struct tuples *t, const struct cells *c, size_t side, size
 		value = t->x->stack_tree.place[side][leaf];
 	} else if (key->kind == KEY_TIME) {
 		value = (int64_t)key_slice(key, cell_time(c, i));
+	} else if (!known_has_field(t->x->pl, key->field)) {
+		is_known = false;
 	} else if (key->field == FIELD_THREAD) {
 		return thread_value(t, c, i, k);
 	} else if (key->field == FIELD_TYPE) {

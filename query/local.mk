@@ -26,6 +26,7 @@ query_libquery_la_SOURCES = \
 	query/exec_where.c \
 	query/explain.c \
 	query/fields.def \
+	query/known.c \
 	query/lex.c \
 	query/lex.h \
 	query/lex_number.c \

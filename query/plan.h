@@ -201,6 +201,8 @@ struct plan {
 	bool needs_measure[MEASURE_COUNT];
 	bool needs_extremes, needs_quantiles;
 
+	uint64_t unknown_facts; /* enum profile_fact: what a file of a side does not know */
+
 	const char **notes;
 	size_t note_count, note_cap;
 	bool is_incomplete;
@@ -236,6 +238,19 @@ void plan_needs(struct plan *pl, enum ast_column column);
 /* resolve_side - file and instants of a source (resolve_time.c).  text_out: "live at 2.00 s (snapshot 3 of 9)". */
 enum neap_err resolve_side(struct plan *pl, const struct ast_source *src, struct query_file *file,
 			   struct plan_side *out, const char **text_out);
+
+/* ---- what an imported profile does not know (known.c) -------------------------------------- */
+
+/* known_note - notes on where the file comes from; collects unknown_facts. */
+enum neap_err known_note(struct plan *pl, const struct query_file *f);
+/* Each fails with ERR_UNSUPPORTED if the answer would need what is not known. */
+enum neap_err known_population(struct plan *pl, const struct ast_source *src,
+			       const struct query_file *f);
+enum neap_err known_condition(struct plan *pl, const struct ast_compare *c);
+enum neap_err known_check(struct plan *pl); /* keys, order and view of a plan */
+/* Else cells of the column, and values of the key, are unknown. */
+bool known_has_column(const struct plan *pl, enum ast_column column);
+bool known_has_field(const struct plan *pl, enum ast_field field);
 
 /* ---- conditions (resolve_expr.c, exec_match.c, exec_where.c, exec_path.c) --------------------- */
 

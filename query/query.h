@@ -18,6 +18,8 @@ struct query_options {
 	bool (*is_wrapper)(const char *name);
 	/* NULL: sym_type_of */
 	bool (*type_of)(const char *name, struct buf *out);
+	/* How to read a file; NULL: profile_open. */
+	enum neap_err (*open)(const char *path, struct profile **out, struct err *e);
 	uint64_t cursor_ns; /* instant of the time word `cursor`; UINT64_MAX: it is an error */
 };
 

@@ -761,7 +761,7 @@ static enum neap_err note_losses(struct plan *pl, const struct query_file *f)
 				 profile_drop_meaning((enum profile_drop)d),
 				 (uintmax_t)p->drops[d]);
 	}
-	if (!code && p->run.sample_bytes)
+	if (!code && p->run.sample_bytes && !p->has_source)
 		code = plan_note(pl, "%s: sampled every %ju bytes; numbers are of the samples",
 				 f->path, (uintmax_t)p->run.sample_bytes);
 	return code;
@@ -778,6 +778,8 @@ static enum neap_err build(struct plan *pl)
 	code = resolve_head(pl, chain.items[0]);
 	for (size_t i = 0; !code && i < pl->side_count; i++)
 		code = note_losses(pl, pl->sides[i].file);
+	for (size_t i = 0; !code && i < pl->side_count; i++)
+		code = known_note(pl, pl->sides[i].file);
 	for (size_t i = 0; !code && i < chain.count; i++) {
 		const struct ast_query *q = chain.items[i];
 		if (q->filter)
@@ -793,6 +795,8 @@ static enum neap_err build(struct plan *pl)
 		code = resolve_columns(pl, found.select);
 	if (!code)
 		code = check_timeline(pl);
+	if (!code)
+		code = known_check(pl);
 	return code ? code : check_conditions(pl);
 }
 

@@ -160,8 +160,11 @@ static enum neap_err note_negation(struct plan *pl, const struct ast_compare *c)
 static enum neap_err check_compare(struct plan *pl, const struct ast_expr *x, enum condition_of of)
 {
 	const struct ast_compare *c = &x->compare;
+	enum neap_err code = known_condition(pl, c);
+	if (code)
+		return code;
 	if (of == OF_ROWS || of == OF_TOTALS) {
-		enum neap_err code = check_row_name(pl, c, of);
+		code = check_row_name(pl, c, of);
 		return code ? code : check_values(pl, c, x);
 	}
 	if (c->field >= FIELD_COUNT) {
@@ -181,7 +184,7 @@ static enum neap_err check_compare(struct plan *pl, const struct ast_expr *x, en
 		return query_fail(
 			pl->error, ERR_USAGE, x->span,
 			"a quantifier belongs before a field of frames, outside brackets");
-	enum neap_err code = check_values(pl, c, x);
+	code = check_values(pl, c, x);
 	if (!code && is_frame && of == OF_BLOCKS)
 		code = note_negation(pl, c);
 	if (!is_frame)

@@ -261,9 +261,13 @@ enum neap_err resolve_side(struct plan *pl, const struct ast_source *src, struct
 				graph_pop_name(src->pop));
 	}
 	if (!code)
+		code = known_population(pl, src, out->file);
+	if (!code)
 		code = resolve_window(pl, src, out);
 	if (code)
 		return code;
 	*text_out = describe(pl, out);
+	if (*text_out && out->file->p->source.is_estimated)
+		*text_out = plan_printf(pl, "%s, estimated", *text_out);
 	return *text_out ? NEAP_OK : query_no_memory(pl->error);
 }

@@ -79,7 +79,7 @@ static enum neap_err file_open(const struct query_session *s, const char *path,
 	if (!f->path)
 		code = err_nomem(e, "a profile");
 	if (!code)
-		code = profile_open(path, &f->p, e);
+		code = (s->options.open ? s->options.open : profile_open)(path, &f->p, e);
 	if (!code)
 		code = graph_build(f->p, &options, &f->g, e);
 	if (code) {

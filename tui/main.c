@@ -20,6 +20,7 @@
 
 #include "src/base/fmt.h"
 #include "src/base/mem.h"
+#include "src/exchange/exchange.h"
 #include "tui/browser.h"
 #include "tui/follow.h"
 #include "tui/saved.h"
@@ -387,7 +388,11 @@ int main(int argc, char **argv)
 {
 	int64_t looked_ms = 0;
 	const struct query_options query = {
-		.cursor_ns = UINT64_MAX, .is_cancelled = is_cancelled, .arg = &looked_ms};
+		.open = exchange_open,
+		.cursor_ns = UINT64_MAX,
+		.is_cancelled = is_cancelled,
+		.arg = &looked_ms,
+	};
 	struct request r = {.browser = {.query = &query}, .term = {.has_mouse = true}};
 	settle_heap();
 	setlocale(LC_CTYPE, "");

@@ -9,6 +9,7 @@
 #include "src/cmd/cmd.h"
 #include "src/cmd/find.h"
 #include "src/cmd/save.h"
+#include "src/exchange/exchange.h"
 #include "src/report/out.h"
 
 #include <stdio.h>
@@ -104,8 +105,8 @@ static int choose_files(struct asking *a, bool is_quiet)
 
 static int open_session(struct asking *a, bool is_quiet)
 {
-	const struct query_options options = {.is_strict = a->ask->is_strict,
-					      .cursor_ns = UINT64_MAX};
+	const struct query_options options = {
+		.is_strict = a->ask->is_strict, .open = exchange_open, .cursor_ns = UINT64_MAX};
 	struct err e = {0};
 	int status = choose_files(a, is_quiet);
 	if (status)

@@ -6,6 +6,7 @@
 #include "src/cmd/cmd.h"
 #include "src/cmd/find.h"
 #include "src/cmd/screen.h"
+#include "src/exchange/exchange.h"
 #include "src/report/report.h"
 #include "src/report/suspects.h"
 
@@ -114,7 +115,7 @@ static enum neap_err write_it(struct query_session *session, const struct reques
 
 static enum neap_err report(const struct request *r, struct err *e)
 {
-	const struct query_options options = {.cursor_ns = UINT64_MAX};
+	const struct query_options options = {.open = exchange_open, .cursor_ns = UINT64_MAX};
 	struct query_session *session = NULL;
 	char *newest = NULL;
 	enum neap_err code = r->path ? NEAP_OK : newest_profile(".", &newest, e);

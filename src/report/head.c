@@ -80,15 +80,49 @@ static void write_words(struct text *t, size_t used_cols, const char *words)
 	text_newline(t);
 }
 
+bool head_knows(const struct graph *g, uint64_t facts)
+{
+	const struct profile *p = graph_profile(g);
+	return !p->has_source || !(p->source.unknown & facts);
+}
+
+/* Where an imported profile comes from, and what it cannot tell. */
+static void write_source(struct text *t, struct shortener *nm, const struct profile *p)
+{
+	const struct profile_source *s = &p->source;
+	struct buf words = {0};
+	if (!p->has_source)
+		return;
+	buf_printf(&words, "from %s%s%s%s%s", s->title, *s->producer ? " (" : "", s->producer,
+		   *s->producer ? ")" : "", s->is_estimated ? ", estimated from samples" : "");
+	if (s->unknown) {
+		buf_puts(&words, "; not known: ");
+		profile_facts_text(s->unknown, &words);
+	}
+	if (*s->time_unit)
+		buf_printf(&words, "; times are counted in %s", s->time_unit);
+	nm->has_failed |= words.has_failed;
+	label(t, "imported");
+	write_words(t, LABEL_COLS, name_text(nm, words.data ? words.data : "", SIZE_MAX));
+	buf_release(&words);
+}
+
 static void write_process(struct text *t, struct shortener *nm, const struct profile *p)
 {
+	bool has_threads = !p->has_source || !(p->source.unknown & FACT_THREADS);
+	if (!p->run.pid && !has_threads)
+		return;
 	char count[FMT_BYTES], forked[64] = "", line[LINE_BYTES];
 	bool has_host = p->run.host && *p->run.host;
 	if (p->run.is_forked)
 		snprintf(forked, sizeof forked, ", forked by %" PRIu32, p->run.ppid);
-	snprintf(line, sizeof line, "pid %" PRIu32 "%s, %s %s that allocated%s%s", p->run.pid,
-		 forked, fmt_count(count, sizeof count, (int64_t)p->thread_count),
-		 p->thread_count == 1 ? "thread" : "threads", has_host ? ", on " : "",
+	snprintf(line, sizeof line, "pid %" PRIu32 "%s%s%s%s%s%s", p->run.pid, forked,
+		 has_threads ? ", " : "",
+		 has_threads ? fmt_count(count, sizeof count, (int64_t)p->thread_count) : "",
+		 !has_threads           ? ""
+		 : p->thread_count == 1 ? " thread that allocated"
+					: " threads that allocated",
+		 has_host ? ", on " : "",
 		 has_host ? name_text(nm, p->run.host, value_cols(t) / 2) : "");
 	label(t, "process");
 	write_words(t, LABEL_COLS, line);
@@ -150,6 +184,8 @@ static const char *how_it_ended(const struct profile_end *end, char *dst, size_t
 static void write_time(struct text *t, const struct graph *g)
 {
 	const struct profile *p = graph_profile(g);
+	if (p->has_source && !p->run.start_unix_ns && !head_knows(g, FACT_TIME))
+		return;
 	char date[64] = "", duration[FMT_BYTES], how[128], line[LINE_BYTES];
 	time_t start = (time_t)(p->run.start_unix_ns / NS_PER_S);
 	struct tm tm;
@@ -169,6 +205,7 @@ void head_run(struct text *t, struct shortener *nm, const struct graph *g)
 	text_put(t, STYLE_PLAIN, name_text(nm, p->path ? p->path : "", value_cols(t)));
 	text_newline(t);
 	write_command(t, nm, &p->run);
+	write_source(t, nm, p);
 	write_process(t, nm, p);
 	write_time(t, g);
 }
@@ -202,7 +239,11 @@ static void warn_of_peak(struct text *t, struct shortener *nm, const struct grap
 {
 	char bytes[FMT_BYTES], line[LINE_BYTES];
 	struct graph_peak peak = graph_peak(g);
-	if (!peak.is_exact && peak.bytes)
+	if (!head_knows(g, FACT_PEAK))
+		return;
+	if (!head_knows(g, FACT_PEAK_EXACT) && peak.is_exact)
+		warn(t, nm, "The peak is the highest instant that was looked at.");
+	else if (!peak.is_exact && peak.bytes)
 		warn(t, nm,
 		     "The exact peak was not recorded: what is called the peak is the highest "
 		     "snapshot.");
@@ -261,6 +302,20 @@ static void warn_of_missing_names(struct text *t, struct shortener *nm, const st
 	missing_release(&m);
 }
 
+/* One warning for each note of the import. */
+static void warn_of_import(struct text *t, struct shortener *nm, const struct profile *p)
+{
+	const char *note = p->has_source ? p->source.notes : "";
+	while (*note) {
+		char line[LINE_BYTES];
+		size_t bytes = strcspn(note, "\n");
+		bool has_stop = bytes && note[bytes - 1] == '.';
+		snprintf(line, sizeof line, "%.*s%s", (int)bytes, note, has_stop ? "" : ".");
+		warn(t, nm, line);
+		note += bytes + (note[bytes] == '\n');
+	}
+}
+
 void head_warnings(struct text *t, struct shortener *nm, const struct graph *g)
 {
 	const struct profile *p = graph_profile(g);
@@ -274,7 +329,7 @@ void head_warnings(struct text *t, struct shortener *nm, const struct graph *g)
 			 p->end.reason ? p->end.reason : "");
 		warn(t, nm, line);
 	}
-	if (p->run.sample_bytes) {
+	if (p->run.sample_bytes && !p->has_source) {
 		snprintf(line, sizeof line,
 			 "Sampled, about one block every %s: the numbers are of the sampled "
 			 "blocks only, not estimates of all.",
@@ -285,8 +340,9 @@ void head_warnings(struct text *t, struct shortener *nm, const struct graph *g)
 		warn(t, nm,
 		     "The file has no function names: the recording ended before they were looked "
 		     "up.  neap symbolize adds them.");
-	else
+	else if (!p->has_source)
 		warn_of_missing_names(t, nm, g);
+	warn_of_import(t, nm, p);
 	warn_of_drops(t, nm, p);
 	warn_of_peak(t, nm, g);
 }
@@ -295,14 +351,30 @@ void head_warnings(struct text *t, struct shortener *nm, const struct graph *g)
 
 #define FIGURE_COLS 10u /* "1023.9 MiB" */
 
+/* What a figure is of, and what it takes to know it. */
+static bool is_figure_known(struct text *t, const struct graph *g, const char *name, uint64_t facts)
+{
+	if (head_knows(g, facts))
+		return true;
+	label(t, name);
+	text_right(t, STYLE_DIM, FIGURE_COLS, "[unknown]");
+	text_newline(t);
+	return false;
+}
+
 /* "1.2 MiB in 34 blocks", then the rest of the sentence. */
-static void write_figure(struct text *t, const char *name, struct graph_sum sum,
-			 const char *one_block, const char *blocks, const char *rest)
+static void write_figure(struct text *t, const struct graph *g, const char *name,
+			 struct graph_sum sum, const char *one_block, const char *blocks,
+			 const char *rest)
 {
 	char bytes[FMT_BYTES], count[FMT_BYTES], line[LINE_BYTES];
 	label(t, name);
 	text_right(t, STYLE_STRONG, FIGURE_COLS, fmt_bytes(bytes, sizeof bytes, sum.bytes));
 	text_spaces(t, 1);
+	if (!head_knows(g, FACT_COUNTS)) {
+		write_words(t, LABEL_COLS + FIGURE_COLS + 1, *rest ? rest + 1 : "");
+		return;
+	}
 	snprintf(line, sizeof line, "in %s %s%s", fmt_count(count, sizeof count, sum.blocks),
 		 sum.blocks == 1 ? one_block : blocks, rest);
 	write_words(t, LABEL_COLS + FIGURE_COLS + 1, line);
@@ -312,12 +384,14 @@ static void write_peak(struct text *t, const struct graph *g, struct graph_sum s
 {
 	char when[FMT_BYTES], share[FMT_BYTES], rest[LINE_BYTES] = "";
 	struct graph_peak peak = graph_peak(g);
-	if (sum.blocks)
+	if (!is_figure_known(t, g, "peak", FACT_PEAK))
+		return;
+	if (sum.blocks && head_knows(g, FACT_TIME))
 		snprintf(rest, sizeof rest, " at %s (%s of the run)",
 			 fmt_duration(when, sizeof when, peak.time_ns),
 			 fmt_pct(share, sizeof share, (double)peak.time_ns,
 				 (double)graph_end_time(g)));
-	write_figure(t, "peak", sum, "block", "blocks", rest);
+	write_figure(t, g, "peak", sum, "block", "blocks", rest);
 }
 
 /* The answer most people came for, before anything else. */
@@ -343,25 +417,30 @@ static void write_holders(struct text *t, struct shortener *nm, const struct gra
 	}
 }
 
-static void write_temporary(struct text *t, const struct head_totals *totals)
+static void write_temporary(struct text *t, const struct graph *g, const struct head_totals *totals)
 {
 	char share[FMT_BYTES], rest[LINE_BYTES] = "";
+	if (!is_figure_known(t, g, "temporary", FACT_TEMPORARY))
+		return;
 	if (totals->allocated.blocks)
 		snprintf(rest, sizeof rest, " (%s), freed at once",
 			 fmt_pct(share, sizeof share, (double)totals->temporary.blocks,
 				 (double)totals->allocated.blocks));
-	write_figure(t, "temporary", totals->temporary, "allocation", "allocations", rest);
+	write_figure(t, g, "temporary", totals->temporary, "allocation", "allocations", rest);
 }
 
 void head_figures(struct text *t, struct shortener *nm, const struct graph *g,
 		  const struct head_totals *totals, const struct answer *holders)
 {
 	write_peak(t, g, totals->peak);
-	write_holders(t, nm, g, holders);
-	write_figure(t, "leaked", totals->leaked, "block", "blocks", "");
-	write_figure(t, "allocated", totals->allocated, "allocation", "allocations", "");
-	write_temporary(t, totals);
+	if (holders->result)
+		write_holders(t, nm, g, holders);
+	if (is_figure_known(t, g, "leaked", FACT_LIVE))
+		write_figure(t, g, "leaked", totals->leaked, "block", "blocks", "");
+	if (is_figure_known(t, g, "allocated", FACT_ALLOCATED))
+		write_figure(t, g, "allocated", totals->allocated, "allocation", "allocations", "");
+	write_temporary(t, g, totals);
 	if (totals->inherited.blocks)
-		write_figure(t, "inherited", totals->inherited, "block", "blocks",
+		write_figure(t, g, "inherited", totals->inherited, "block", "blocks",
 			     " from the parent process, not counted as allocated");
 }

@@ -13,11 +13,13 @@ struct head_totals {
 	struct graph_sum inherited; /* live at the start: the process is a fork */
 };
 
+/* head_knows - does the profile know all of these (enum profile_fact)?  Imported ones may not. */
+bool head_knows(const struct graph *g, uint64_t facts);
 /* head_run - file, command, process, time, how it ended. */
 void head_run(struct text *t, struct shortener *nm, const struct graph *g);
 /* head_warnings - what the recording missed and what is wrong with the file; may write nothing. */
 void head_warnings(struct text *t, struct shortener *nm, const struct graph *g);
-/* head_figures - the totals; holders is the answer to HEAD_HOLDERS_QUERY. */
+/* head_figures - the totals; holders is the answer to HEAD_HOLDERS_QUERY, or empty if the peak is unknown. */
 #define HEAD_HOLDERS_QUERY "peak | by func | top 3 by self"
 void head_figures(struct text *t, struct shortener *nm, const struct graph *g,
 		  const struct head_totals *totals, const struct answer *holders);

@@ -22,6 +22,8 @@ struct report {
 static enum neap_err ask_inherited(struct report *r, struct err *e)
 {
 	struct answer a = {.text = NULL};
+	if (graph_profile(r->g)->has_source)
+		return NEAP_OK;
 	enum neap_err code = answer_get(r->session, "live at start | sum", &a, e);
 	if (!code)
 		r->totals.inherited = answer_total(&a);
@@ -33,6 +35,8 @@ static enum neap_err ask_inherited(struct report *r, struct err *e)
 static enum neap_err ask(struct report *r, struct err *e)
 {
 	enum neap_err code = answer_get(r->session, HEAD_HOLDERS_QUERY, &r->holders, e);
+	if (code == ERR_UNSUPPORTED) /* an imported profile that does not know its peak */
+		code = NEAP_OK;
 	for (size_t i = 0; i < SECTION_COUNT && !code; i++)
 		code = section_ask(r->session, &report_sections[i], r->options->top_count,
 				   &r->tables[i], e);
@@ -53,7 +57,9 @@ static enum neap_err write_page(struct report *r, struct err *e)
 	text_newline(t);
 	head_figures(t, &r->names, r->g, &r->totals, &r->holders);
 	text_newline(t);
-	enum neap_err code = chart_write(t, &r->names, r->g, e);
+	enum neap_err code = NEAP_OK;
+	if (head_knows(r->g, FACT_TIME))
+		code = chart_write(t, &r->names, r->g, e);
 	for (size_t i = 0; i < SECTION_COUNT && !code; i++) {
 		text_newline(t);
 		code = section_write(t, &r->names, &r->finder, r->options, &r->tables[i], e);

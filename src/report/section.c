@@ -12,6 +12,7 @@
 #include "src/report/section.h"
 
 #include "src/base/fmt.h"
+#include "src/report/head.h"
 #include "src/report/stack.h"
 
 #include <stdio.h>
@@ -45,6 +46,10 @@ enum neap_err section_ask(struct query_session *s, const struct section *section
 	snprintf(out->query, sizeof out->query, "%s | top %zu%s", section->query, top_count,
 		 section->key == ROW_BLOCKS ? " by count" : "");
 	enum neap_err code = answer_get(s, out->query, &a, e);
+	if (code == ERR_UNSUPPORTED) {
+		out->is_unknown = true;
+		return NEAP_OK;
+	}
 	if (!code)
 		code = rows_take(&a, &out->rows, e);
 	answer_release(&a);
@@ -61,15 +66,21 @@ void section_release(struct section_table *t)
 struct layout {
 	enum row_key key;
 	struct graph_sum total;
+	bool has_counts; /* blocks are known */
 	size_t blocks_cols;
 	size_t place_cols; /* where the place begins */
 };
 
-static struct layout make_layout(const struct section *section, const struct rows *rows)
+static struct layout make_layout(const struct graph *g, const struct section *section,
+				 const struct rows *rows)
 {
 	char count[FMT_BYTES];
-	struct layout l = {.key = section->key, .total = rows->total};
+	struct layout l = {.key = section->key,
+			   .total = rows->total,
+			   .has_counts = head_knows(g, FACT_COUNTS)};
 	l.blocks_cols = strlen(fmt_count(count, sizeof count, rows->total.blocks));
+	if (!l.has_counts)
+		l.blocks_cols = strlen("[unknown]");
 	if (l.blocks_cols < strlen("blocks"))
 		l.blocks_cols = strlen("blocks");
 	l.place_cols =
@@ -100,7 +111,7 @@ static void write_numbers(struct text *t, const struct layout *l, enum text_styl
 	write_columns(t, l, style, fmt_bytes(bytes, sizeof bytes, sum.bytes),
 		      fmt_pct(share, sizeof share, (double)row_value(sum, l->key),
 			      (double)row_value(l->total, l->key)),
-		      fmt_count(blocks, sizeof blocks, sum.blocks));
+		      l->has_counts ? fmt_count(blocks, sizeof blocks, sum.blocks) : "[unknown]");
 }
 
 static void write_path_note(struct text *t, const struct layout *l, const struct row *row)
@@ -177,7 +188,7 @@ static enum neap_err write_rows(struct text *t, struct shortener *nm, struct pat
 {
 	const struct section *section = table->section;
 	struct rows *rows = &table->rows;
-	struct layout l = make_layout(section, rows);
+	struct layout l = make_layout(f->g, section, rows);
 	enum neap_err code = paths_choose(f, section->pop, graph_whole_run(f->g), section->key,
 					  rows->rows, rows->count, e);
 	if (code)
@@ -200,6 +211,11 @@ enum neap_err section_write(struct text *t, struct shortener *nm, struct path_fi
 	text_newline(t);
 	text_printf(t, STYLE_DIM, "  query: %s", table->query);
 	text_newline(t);
+	if (table->is_unknown) {
+		text_printf(t, STYLE_DIM, "  [unknown]: what was imported does not tell");
+		text_newline(t);
+		return NEAP_OK;
+	}
 	if (table->rows.count)
 		return write_rows(t, nm, f, options, table, e);
 	text_printf(t, STYLE_PLAIN, "  %s", table->section->empty);

@@ -31,6 +31,7 @@ struct section_table {
 	const struct section *section;
 	char query[96]; /* as it was run */
 	struct rows rows;
+	bool is_unknown; /* what was imported does not tell */
 };
 /* section_ask - run the query of a section.  Fails: as answer_get does; *out is then empty. */
 enum neap_err section_ask(struct query_session *s, const struct section *section, size_t top_count,
