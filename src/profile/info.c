@@ -91,6 +91,43 @@ static void put_word(const struct text *t, const char *s)
 	buf_puts(t->out, is_plain ? "" : "'");
 }
 
+static bool knows(const struct profile *p, uint64_t facts)
+{
+	return !p->has_source || !(p->source.unknown & facts);
+}
+
+static void text_source(const struct profile *p, const struct text *t)
+{
+	const struct profile_source *s = &p->source;
+	if (!p->has_source)
+		return;
+	label(t, "Imported:");
+	buf_puts(t->out, "from ");
+	put_name(t, s->title);
+	buf_puts(t->out, *s->producer ? " (" : "");
+	put_name(t, s->producer);
+	buf_puts(t->out, *s->producer ? "), " : ", ");
+	put_name(t, s->file);
+	buf_printf(t->out, "%s%s\n", s->is_estimated ? ", estimated from samples" : "",
+		   s->is_partial ? ", which ends too early" : "");
+	label(t, "Not known:");
+	profile_facts_text(s->unknown, t->out);
+	buf_putc(t->out, '\n');
+	if (*s->time_unit) {
+		label(t, "Times:");
+		buf_puts(t->out, "1 ns stands for one of ");
+		put_name(t, s->time_unit);
+		buf_putc(t->out, '\n');
+	}
+	for (const char *note = s->notes; *note;) {
+		char safe[TEXT_BYTES];
+		size_t bytes = strcspn(note, "\n");
+		label(t, "Note:");
+		buf_printf(t->out, "%s\n", fmt_safe(safe, sizeof safe, note, bytes, t->is_utf8));
+		note += bytes + (note[bytes] == '\n');
+	}
+}
+
 static void text_run(const struct profile *p, const struct text *t)
 {
 	const struct profile_run *r = &p->run;
@@ -157,6 +194,12 @@ static void text_end(const struct profile *p, const struct text *t)
 	buf_putc(t->out, '\n');
 }
 
+static void text_unknown(const struct text *t, const char *name)
+{
+	label(t, name);
+	buf_puts(t->out, "[unknown]\n");
+}
+
 static void text_amount(const struct text *t, const char *name, uint64_t blocks, uint64_t bytes)
 {
 	char count[FMT_BYTES], size[FMT_BYTES], exact[FMT_BYTES];
@@ -179,7 +222,9 @@ static void text_peak(const struct profile *p, const struct text *t)
 		   fmt_bytes(size, sizeof size, (int64_t)p->peak.bytes),
 		   fmt_count(exact, sizeof exact, (int64_t)p->peak.bytes),
 		   fmt_duration(when, sizeof when, p->peak.time_ns));
-	if (p->peak.bound_bytes)
+	if (!knows(p, FACT_PEAK_EXACT))
+		buf_puts(t->out, "the highest of the instants that were looked at\n");
+	else if (p->peak.bound_bytes)
 		buf_printf(t->out, "exact within %s\n",
 			   fmt_bytes(bound, sizeof bound, (int64_t)p->peak.bound_bytes));
 	else
@@ -196,7 +241,10 @@ static void text_counts(const struct profile *p, const struct totals *sum, const
 		   fmt_count(c, sizeof c, (int64_t)p->site_count),
 		   fmt_count(d, sizeof d, (int64_t)p->cohort_count));
 	label(t, "Threads:");
-	buf_printf(t->out, "%zu\n", p->thread_count);
+	if (knows(p, FACT_THREADS))
+		buf_printf(t->out, "%zu\n", p->thread_count);
+	else
+		buf_puts(t->out, "[unknown]\n");
 	if (p->mark_count) {
 		label(t, "Marks:");
 		buf_printf(t->out, "%zu\n", p->mark_count);
@@ -254,6 +302,7 @@ void profile_info_text(const struct profile *p, bool is_utf8, struct buf *out)
 		label(&t, "Damage:");
 		buf_printf(out, "%s\n", p->damage.text);
 	}
+	text_source(p, &t);
 	text_run(p, &t);
 	text_times(p, &t);
 	text_end(p, &t);
@@ -262,13 +311,19 @@ void profile_info_text(const struct profile *p, bool is_utf8, struct buf *out)
 		buf_printf(out, "one block in every %s; the counts are those of the samples\n",
 			   fmt_bytes(sample, sizeof sample, (int64_t)p->run.sample_bytes));
 	}
-	text_amount(&t, "Allocated:", sum.blocks, sum.bytes);
+	if (knows(p, FACT_ALLOCATED | FACT_COUNTS))
+		text_amount(&t, "Allocated:", sum.blocks, sum.bytes);
+	else
+		text_unknown(&t, "Allocated:");
 	if (sum.mapped_blocks)
 		text_amount(&t, "  by mmap:", sum.mapped_blocks, sum.mapped_bytes);
 	if (sum.inherited_blocks)
 		text_amount(&t, "Inherited:", sum.inherited_blocks, sum.inherited_bytes);
-	text_amount(&t, "Still live:", sum.blocks + sum.inherited_blocks - sum.freed_blocks,
-		    sum.bytes + sum.inherited_bytes - sum.freed_bytes);
+	if (!knows(p, FACT_LIVE | FACT_COUNTS))
+		text_unknown(&t, "Still live:");
+	else
+		text_amount(&t, "Still live:", sum.blocks + sum.inherited_blocks - sum.freed_blocks,
+			    sum.bytes + sum.inherited_bytes - sum.freed_bytes);
 	text_peak(p, &t);
 	text_counts(p, &sum, &t);
 	text_drops(p, &sum, &t);
@@ -301,6 +356,17 @@ static void put_number(struct json *j, const char *name, uint64_t v)
 	buf_printf(j->out, "%" PRIu64, v);
 }
 
+/* null if the profile does not know it. */
+static void put_known(struct json *j, const char *name, uint64_t v, bool is_known)
+{
+	if (is_known) {
+		put_number(j, name, v);
+		return;
+	}
+	key(j, name);
+	buf_puts(j->out, "null");
+}
+
 static void put_bool(struct json *j, const char *name, bool v)
 {
 	key(j, name);
@@ -321,6 +387,35 @@ static void end(struct json *j, char bracket)
 {
 	buf_putc(j->out, bracket);
 	j->separator = ",";
+}
+
+static void json_source(const struct profile *p, struct json *j)
+{
+	const struct profile_source *s = &p->source;
+	if (!p->has_source) {
+		key(j, "source");
+		buf_puts(j->out, "null");
+		return;
+	}
+	begin(j, "source", '{');
+	put_string(j, "format", s->format);
+	put_string(j, "title", s->title);
+	put_string(j, "file", s->file);
+	put_string(j, "producer", s->producer);
+	put_string(j, "time_unit", s->time_unit);
+	put_string(j, "notes", s->notes);
+	put_bool(j, "is_estimated", s->is_estimated);
+	put_bool(j, "is_partial", s->is_partial);
+	begin(j, "unknown", '[');
+	for (unsigned bit = 0; bit < FACT_COUNT; bit++) {
+		if (!(s->unknown >> bit & 1))
+			continue;
+		buf_puts(j->out, j->separator);
+		json_string(j->out, profile_fact_name(bit), strlen(profile_fact_name(bit)));
+		j->separator = ",";
+	}
+	end(j, ']');
+	end(j, '}');
 }
 
 static void json_run(const struct profile *p, struct json *j)
@@ -368,15 +463,16 @@ static void json_totals(const struct profile *p, const struct totals *sum, struc
 	put_number(j, "named_frame_count", sum->named_frames);
 	put_number(j, "site_count", p->site_count);
 	put_number(j, "cohort_count", p->cohort_count);
-	put_number(j, "thread_count", p->thread_count);
+	put_known(j, "thread_count", p->thread_count, knows(p, FACT_THREADS));
 	put_number(j, "mark_count", p->mark_count);
-	put_number(j, "allocated_blocks", sum->blocks);
-	put_number(j, "allocated_bytes", sum->bytes);
+	put_known(j, "allocated_blocks", sum->blocks, knows(p, FACT_ALLOCATED | FACT_COUNTS));
+	put_known(j, "allocated_bytes", sum->bytes, knows(p, FACT_ALLOCATED));
 	put_number(j, "inherited_blocks", sum->inherited_blocks);
 	put_number(j, "inherited_bytes", sum->inherited_bytes);
-	put_number(j, "freed_blocks", sum->freed_blocks);
-	put_number(j, "freed_bytes", sum->freed_bytes);
-	put_number(j, "temporary_blocks", sum->temporary_blocks);
+	put_known(j, "freed_blocks", sum->freed_blocks, knows(p, FACT_FREED | FACT_COUNTS));
+	put_known(j, "freed_bytes", sum->freed_bytes, knows(p, FACT_FREED));
+	put_known(j, "temporary_blocks", sum->temporary_blocks,
+		  knows(p, FACT_TEMPORARY | FACT_COUNTS));
 }
 
 static void json_peak(const struct profile *p, struct json *j)
@@ -431,6 +527,7 @@ void profile_info_json(const struct profile *p, struct buf *out)
 	begin(&j, NULL, '{');
 	put_string(&j, "file", p->path);
 	put_number(&j, "file_bytes", p->file_bytes);
+	json_source(p, &j);
 	json_run(p, &j);
 	json_end(p, &j);
 	json_totals(p, &sum, &j);

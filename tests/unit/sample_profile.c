@@ -172,7 +172,18 @@ static void add_ends(struct profile_writer *w)
 	static const struct profile_symbols symbols = {funcs, 2, files, 2, lines, 3, first_line, 4};
 	static const struct profile_end end = {
 		.kind = END_SIGNALED, .status = 9, .has_status = true, .time_ns = 30500000};
+	static const struct profile_source source = {
+		.format = "heaptrack",
+		.title = "heaptrack",
+		.file = "/tmp/foreign.gz",
+		.producer = "heaptrack 1.4.0",
+		.time_unit = "",
+		.notes = "line 3: odd\nline 4: odder",
+		.unknown = FACT_THREADS | FACT_LIFETIMES,
+		.is_estimated = true,
+	};
 	profile_set_drops(w, drops);
+	profile_set_source(w, &source);
 	profile_set_peak(w, &peak, entries, 3);
 	profile_add_symbols(w, &symbols);
 	profile_add_end(w, &end);

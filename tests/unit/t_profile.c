@@ -81,6 +81,37 @@ Test(profile, later_facts_replace_earlier_ones)
 	profile_free(p);
 }
 
+Test(profile, source_comes_back)
+{
+	struct profile *p = write_and_parse(sample_small, NULL);
+	cr_assert(p->has_source);
+	cr_assert_str_eq(p->source.format, "heaptrack");
+	cr_assert_str_eq(p->source.file, "/tmp/foreign.gz");
+	cr_assert_str_eq(p->source.notes, "line 3: odd\nline 4: odder");
+	cr_assert_eq(p->source.unknown, FACT_THREADS | FACT_LIFETIMES);
+	cr_assert(p->source.is_estimated);
+	cr_assert_not(p->source.is_partial);
+	profile_free(p);
+}
+
+static void rename_run(struct profile_writer *w, void *ctx)
+{
+	static const char *const argv[] = {"later"};
+	(void)ctx;
+	profile_update_run(w, &(struct profile_run){.argv = argv, .argv_count = 1, .pid = 12});
+}
+
+Test(profile, a_later_run_replaces_the_first)
+{
+	struct profile *p = write_and_parse(rename_run, NULL);
+	cr_assert_eq(p->run.argv_count, 1);
+	cr_assert_str_eq(p->run.argv[0], "later");
+	cr_assert_eq(p->run.pid, 12);
+	cr_assert_not(p->has_source);
+	cr_assert_str_eq(p->source.title, "");
+	profile_free(p);
+}
+
 Test(profile, call_tree_comes_back)
 {
 	struct profile *p = write_and_parse(sample_small, NULL);
@@ -564,6 +595,8 @@ Test(dump, shows_every_record)
 		"    deaths cohort 1 blocks 4 bytes 192\n",
 		"    late cohort 4 births 1 bytes 48",
 		"  mark \"loaded\" snapshot 2",
+		"  producer \"heaptrack 1.4.0\"\n",
+		"  estimated 1 partial 0 unknown 0x104: threads, lifetimes\n",
 		"  drop foreign 3\n",
 		"    live cohort 5 blocks 1 bytes 1048576\n",
 		"  function 2 \"ns::work(int)\" linkage \"_ZN2ns4workEi\"\n",
@@ -588,6 +621,9 @@ Test(info, says_what_a_person_wants_to_know)
 		"Ended:      killed by signal 9 (Killed)\n",
 		"Duration:   30.5 ms, 3 snapshots, at first every 10.0 ms\n",
 		"Peak:       1.0 MiB (1,048,679 bytes) at 25.0 ms, exact\n",
+		"Imported:   from heaptrack (heaptrack 1.4.0), /tmp/foreign.gz, estimated",
+		"Not known:  threads, lifetimes\n",
+		"Note:       line 4: odder\n",
 		"Call tree:  5 nodes, 4 frames, 5 sites, 7 cohorts\n",
 		"Dropped:    3 frees of blocks that were never counted\n",
 		"  deadbeef                                  /usr/bin/prog\n",
@@ -605,6 +641,8 @@ Test(info, says_what_a_person_wants_to_know)
 	cr_assert_not_null(strstr(text.data, "\"allocated_blocks\":36,"));
 	cr_assert_not_null(strstr(text.data, "\"inherited_blocks\":2,"));
 	cr_assert_not_null(strstr(text.data, "\"build_id\":\"deadbeef\""));
+	cr_assert_not_null(strstr(text.data, "\"unknown\":[\"threads\",\"lifetimes\"]"));
+	cr_assert_not_null(strstr(text.data, "\"thread_count\":null,"));
 	buf_release(&text);
 	profile_free(p);
 }
@@ -617,6 +655,9 @@ Test(names, exist_for_every_number)
 		cr_assert_str_neq(profile_drop_name((enum profile_drop)i), "unknown");
 		cr_assert_not_null(profile_drop_meaning((enum profile_drop)i));
 	}
+	for (unsigned i = 0; i < FACT_COUNT; i++)
+		cr_assert_str_neq(profile_fact_name(i), "unknown");
+	cr_assert_str_eq(profile_fact_name(FACT_COUNT), "unknown");
 	cr_assert_str_eq(profile_api_name((enum profile_api)99), "unknown");
 	cr_assert_str_eq(profile_drop_name((enum profile_drop)99), "unknown");
 }
