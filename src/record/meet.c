@@ -1,6 +1,10 @@
 /*
  * Where target and recorder meet: a Unix socket in a directory that only this user
  * may enter, and the peer's uid is checked on top.
+ *
+ * The programs of root may change their user before they first allocate, or start others as
+ * another user.  So root's directory may be passed through by all but not listed, and the
+ * socket's name, which only those know who inherited it, is a secret instead.
  */
 #include "config.h"
 
@@ -12,16 +16,22 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
-#define SOCKET_NAME   "socket"
+#define SECRET_BYTES  12
 #define HELLO_WAIT_NS (5 * NS_PER_S)
 #define BACKLOG       512
 
 /* ---- directory and socket ------------------------------------------------------ */
+
+static bool is_for_all_users(void)
+{
+	return geteuid() == 0;
+}
 
 static void release_buf_to(struct buf *b, char **out)
 {
@@ -40,7 +50,7 @@ static bool make_dir(struct meeting *m, const char *parent)
 		buf_printf(&b, "%s/", cwd);
 	buf_printf(&b, "%s/neap-XXXXXX", parent);
 	release_buf_to(&b, &m->dir);
-	const size_t most = sizeof((struct sockaddr_un){0}).sun_path - sizeof "/" SOCKET_NAME;
+	const size_t most = sizeof((struct sockaddr_un){0}).sun_path - 2 * SECRET_BYTES - 2;
 	if (m->dir && strlen(m->dir) <= most && mkdtemp(m->dir))
 		return true;
 	mem_free(m->dir);
@@ -51,7 +61,12 @@ static bool make_dir(struct meeting *m, const char *parent)
 static enum neap_err listen_at(struct meeting *m, struct err *e)
 {
 	struct buf b = {0};
-	buf_printf(&b, "%s/" SOCKET_NAME, m->dir);
+	uint8_t secret[SECRET_BYTES];
+	if (getrandom(secret, sizeof secret, 0) != (ssize_t)sizeof secret)
+		return err_sys(e, errno, "get random bytes for", "the socket's name");
+	buf_printf(&b, "%s/", m->dir);
+	for (size_t i = 0; i < sizeof secret; i++)
+		buf_printf(&b, "%02x", secret[i]);
 	release_buf_to(&b, &m->path);
 	if (!m->path)
 		return err_nomem(e, "the socket's path");
@@ -60,6 +75,8 @@ static enum neap_err listen_at(struct meeting *m, struct err *e)
 	m->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (m->fd < 0 || bind(m->fd, (const void *)&addr, sizeof addr) || listen(m->fd, BACKLOG))
 		return err_sys(e, errno, "listen at", m->path);
+	if (is_for_all_users() && (chmod(m->path, 0666) || chmod(m->dir, 0711)))
+		return err_sys(e, errno, "open for other users", m->path);
 	return NEAP_OK;
 }
 
@@ -67,8 +84,9 @@ enum neap_err meeting_init(struct meeting *m, struct err *e)
 {
 	*m = (struct meeting){.fd = -1, .epoll_fd = -1};
 	m->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
-	if (!make_dir(m, getenv("XDG_RUNTIME_DIR")) && !make_dir(m, getenv("TMPDIR")) &&
-	    !make_dir(m, "/tmp")) {
+	/* Other users cannot get into the first. */
+	const char *own = is_for_all_users() ? NULL : getenv("XDG_RUNTIME_DIR");
+	if (!make_dir(m, own) && !make_dir(m, getenv("TMPDIR")) && !make_dir(m, "/tmp")) {
 		err_sys(e, errno, "make a directory in", "/tmp");
 		return err_context(e, "no place for the socket");
 	}
@@ -153,7 +171,7 @@ void meeting_accept(struct meeting *m, uint64_t now)
 	}
 }
 
-/* Who is at the other end, if it is one of our own. */
+/* Who is at the other end, if it may be one of our own. */
 static bool read_peer(int fd, pid_t *pid_out)
 {
 	struct ucred cred;
@@ -161,7 +179,7 @@ static bool read_peer(int fd, pid_t *pid_out)
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &bytes))
 		return false;
 	*pid_out = cred.pid;
-	return cred.uid == geteuid() && cred.pid > 0;
+	return (cred.uid == geteuid() || is_for_all_users()) && cred.pid > 0;
 }
 
 enum heard {

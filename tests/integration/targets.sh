@@ -314,6 +314,32 @@ if wanted 77; then
 	done
 fi
 
+# 81: only root can be another user; the third image needs a path that one may go.
+if wanted 81; then
+	rm -f "$tmp"/*.neap
+	record --wait-all -o "$tmp/%n.%p.neap" -- "$targets/81-other-user"
+	if [ "$status" = 77 ]; then
+		skip "81-other-user: not run by root"
+	else
+		equal "81-other-user: exit status" 0 "$status"
+		equal "81-other-user: nothing printed" "" "$(cat "$tmp/err" "$tmp/out")"
+		images=2
+		setpriv --reuid=65534 --clear-groups test -x "$targets/81-other-user" 2>/dev/null && images=3
+		equal "81-other-user: number of profiles" $images "$(find "$tmp" -name '*.neap' -user 0 | wc -l)"
+		child='func=in_child allocs=20 bytes=3860 live_blocks=10 live_bytes=1930'
+		for file in "$tmp"/*.neap; do
+			if "$TRUTH" --forked 1 "$file" >/dev/null; then
+				truth "81-other-user, child" --undropped --consistent --expect "$child" \
+					--expect 'func=before allocs=0 bytes=0 live_blocks=25 live_bytes=4775' "$file"
+			elif "$TRUTH" --expect 'func=before allocs=30' "$file" >/dev/null; then
+				truth "81-other-user, first" --source "$sources/81-other-user.c" --undropped --consistent --end exited:0 "$file"
+			else
+				truth "81-other-user, image" --undropped --consistent --expect "$child" "$file"
+			fi
+		done
+	fi
+fi
+
 # 18: the program opens its plugins in the current directory; their addresses are reused.
 cd "$targets" || exit 1
 target 18-dlopen-dlclose.c -- --file plugin_one_leak=plug18.inc.c --file plugin_two_leak=plug18.inc.c \
