@@ -30,9 +30,10 @@ struct gperftools {
 	struct input *in;
 	struct import *im;
 	struct stackrows stacks;
-	struct heap_row totals; /* of the first line */
-	uint64_t period_bytes;  /* 1: everything was counted */
-	bool is_growth, has_stack, has_maps;
+	struct heap_row totals;   /* of the first line */
+	uint64_t period_bytes;    /* 1: everything was counted */
+	bool is_growth, is_exact; /* heapprofile */
+	bool has_stack, has_maps, has_names;
 	struct heap_row sums; /* of the rows, before scaling */
 };
 
@@ -99,7 +100,7 @@ static enum neap_err read_kind(struct gperftools *g, struct slice t, struct err 
 		is_sampled = g->totals.live_blocks == g->totals.born_blocks &&
 			     g->totals.live_bytes == g->totals.born_bytes;
 	else if (slice_is(&t, "heapprofile"))
-		is_sampled = false;
+		g->is_exact = true, is_sampled = false;
 	else if (slice_is(&t, "growth"))
 		g->is_growth = true, is_sampled = false;
 	else if (!slice_is(&t, "heapz_v2") && !slice_is(&t, "heap_v2") && !slice_is(&t, "heap"))
@@ -149,10 +150,18 @@ static enum neap_err read_header(struct gperftools *g, struct err *e)
 
 /* ---- rows and names -------------------------------------------------------------------------- */
 
+/* Go names what the program called; other addresses of a named stack are inside of its runtime. */
+static void end_row(struct gperftools *g)
+{
+	if (g->has_stack)
+		stackrows_keep_named(&g->stacks);
+	g->has_stack = false;
+}
+
 static void read_row(struct gperftools *g, struct slice t)
 {
 	struct heap_row r;
-	g->has_stack = false;
+	end_row(g);
 	if (!slice_row(&t, &r)) {
 		import_odd(g->im, "expected BLOCKS: BYTES [BLOCKS: BYTES] @ ADDRESSES");
 		return;
@@ -197,12 +206,13 @@ static void read_name(struct gperftools *g, struct slice t)
 				 import_file(g->im, file.p, slice_left(&file)),
 				 line <= UINT32_MAX ? (uint32_t)line : 0};
 	stackrows_name(&g->stacks, addr + 1, &l);
+	g->has_names = true;
 }
 
 static void read_line(struct gperftools *g, struct slice t)
 {
 	if (slice_left(&t) == 0)
-		g->has_stack = false;
+		end_row(g);
 	else if (g->has_maps)
 		stackrows_map(&g->stacks, t);
 	else if (slice_is(&t, "MAPPED_LIBRARIES") || slice_is(&t, "--- Memory map:"))
@@ -223,6 +233,7 @@ static enum neap_err read_lines(struct gperftools *g, struct err *e)
 		if (!is_cut || g->has_maps)
 			read_line(g, slice_init(line, bytes));
 	}
+	end_row(g);
 	if (input_has_failed(g->in))
 		return NEAP_OK;
 	if (is_cut || input_is_cut(g->in)) {
@@ -242,15 +253,14 @@ static enum neap_err read_lines(struct gperftools *g, struct err *e)
  */
 static void check_whole(struct gperftools *g)
 {
-	bool is_exact = g->period_bytes == 1;
 	if (g->sums.live_bytes < g->totals.live_bytes ||
-	    (is_exact && g->sums.born_bytes < g->totals.born_bytes))
+	    (g->is_exact && g->sums.born_bytes < g->totals.born_bytes))
 		import_partial(g->im,
 			       "its rows have %" PRIu64 " bytes live and %" PRIu64
 			       " allocated, its first line says %" PRIu64 " and %" PRIu64,
 			       g->sums.live_bytes, g->sums.born_bytes, g->totals.live_bytes,
 			       g->totals.born_bytes);
-	else if (is_exact && !g->has_maps)
+	else if (g->is_exact && !g->has_maps)
 		import_partial(g->im, "its list of libraries is missing");
 }
 
@@ -270,6 +280,8 @@ enum neap_err gperftools_read(struct input *in, struct import *im, struct err *e
 					   .sample_bytes = is_sampled ? g.period_bytes : 0});
 		if (is_sampled)
 			import_estimated(im);
+		if (g.has_names)
+			import_producer(im, "Go");
 		if (g.is_growth)
 			import_note(im, "this is growth: memory that the allocator took from the "
 					"system, not what the program asked for");

@@ -320,14 +320,15 @@ static enum neap_err book(struct pprof *p, const NeapPprof__Sample *s, struct er
 	struct labels labels;
 	struct amount born, live, peak;
 	struct import_account where = {.size_bytes = PROFILE_SIZE_MIXED};
-	read_labels(p, s, &labels);
-	enum neap_err err = find_node(p, s, labels.type, &where.node, e);
-	if (!err)
-		err = amount(p, s, ALLOC_BLOCKS, &born, e);
+	enum neap_err err = amount(p, s, ALLOC_BLOCKS, &born, e);
 	if (!err)
 		err = amount(p, s, LIVE_BLOCKS, &live, e);
 	if (!err)
 		err = amount(p, s, PEAK_BLOCKS, &peak, e);
+	if (err || (born.blocks == 0 && live.blocks == 0))
+		return err;
+	read_labels(p, s, &labels);
+	err = find_node(p, s, labels.type, &where.node, e);
 	if (err)
 		return err;
 	if (p->value_of[ALLOC_BYTES] < 0)

@@ -100,6 +100,28 @@ void stackrows_name(struct stackrows *s, uint64_t addr, const struct profile_lin
 			(struct stack_name){idx, (uint32_t)s->stack_count, *line};
 }
 
+static bool is_named(const struct stackrows *s, uint32_t addr, size_t first_name)
+{
+	for (size_t i = first_name; i < s->name_count; i++)
+		if (s->names[i].addr == addr)
+			return true;
+	return false;
+}
+
+void stackrows_keep_named(struct stackrows *s)
+{
+	size_t first_name = s->name_count, n = s->stack_count;
+	while (first_name > 0 && s->names[first_name - 1].stack == n)
+		first_name--;
+	if (n == 0 || first_name == s->name_count)
+		return;
+	size_t kept = n > 1 ? s->stacks[n - 2] : 0;
+	for (size_t i = kept; i < s->frame_count; i++)
+		if (is_named(s, s->frames[i], first_name))
+			s->frames[kept++] = s->frames[i];
+	s->frame_count = s->stacks[n - 1] = kept;
+}
+
 bool stackrows_map(struct stackrows *s, struct slice line)
 {
 	struct map_line m;
@@ -133,9 +155,10 @@ struct booking {
 		bool is_allocator;
 	} * spans; /* in ascending order */
 	size_t span_count;
-	frame_id *frames;     /* of each distinct address */
+	frame_id *frames;     /* of each distinct address; 0: not made yet */
 	uint32_t *first_name; /* of each distinct address, index + 1 into names */
-	node_id *nodes;       /* of each stack */
+	node_id *nodes;       /* of each stack; 0: not made yet */
+	frame_id *stack;      /* room for one */
 };
 
 static int by_start(const void *a, const void *b)
@@ -238,25 +261,31 @@ static size_t allocator_frames(const struct booking *b, size_t first, size_t end
 	return i - first;
 }
 
-static bool make_nodes(struct booking *b)
+static bool make_frames(struct booking *b)
 {
 	struct stackrows *s = b->s;
 	b->frames = mem_zarray(s->addr_count + 1, sizeof b->frames[0]);
 	b->nodes = mem_zarray(s->stack_count + 1, sizeof b->nodes[0]);
-	frame_id *stack = mem_zarray(s->frame_count + 1, sizeof *stack);
-	if (b->frames && b->nodes && stack) {
-		for (size_t i = 0; i < s->addr_count; i++)
-			b->frames[i] = make_frame(b, (uint32_t)i);
-		for (size_t i = 0; i < s->frame_count; i++)
-			stack[i] = b->frames[s->frames[i]];
-		for (size_t i = 0, first = 0; i < s->stack_count; first = s->stacks[i++]) {
-			first += allocator_frames(b, first, s->stacks[i]);
-			b->nodes[i] =
-				import_stack(b->im, stack + first, s->stacks[i] - first, true);
-		}
+	b->stack = mem_zarray(s->frame_count + 1, sizeof b->stack[0]);
+	return b->frames && b->nodes && b->stack;
+}
+
+/* Frames and nodes are made for what something is booked to. */
+static node_id node_of(struct booking *b, uint32_t stack)
+{
+	struct stackrows *s = b->s;
+	if (stack == 0)
+		return PROFILE_NODE_ROOT;
+	if (b->nodes[stack - 1])
+		return b->nodes[stack - 1];
+	size_t first = stack > 1 ? s->stacks[stack - 2] : 0, end = s->stacks[stack - 1], count = 0;
+	for (first += allocator_frames(b, first, end); first < end; first++) {
+		uint32_t addr = s->frames[first];
+		if (!b->frames[addr])
+			b->frames[addr] = make_frame(b, addr);
+		b->stack[count++] = b->frames[addr];
 	}
-	mem_free(stack);
-	return b->frames && b->nodes && stack;
+	return b->nodes[stack - 1] = import_stack(b->im, b->stack, count, true);
 }
 
 /* Returns whether more was live than allocated. */
@@ -275,7 +304,7 @@ static bool book_row(struct booking *b, const struct stack_row *r, bool has_allo
 	if (v.born_blocks == 0 && v.born_bytes == 0)
 		return false;
 	struct import_account where = {
-		.node = r->stack ? b->nodes[r->stack - 1] : PROFILE_NODE_ROOT,
+		.node = node_of(b, r->stack),
 		.size_bytes = PROFILE_SIZE_MIXED,
 		.thread = r->thread,
 	};
@@ -292,7 +321,7 @@ enum neap_err stackrows_book(struct stackrows *s, struct import *im, const char 
 {
 	struct booking b = {.s = s, .im = im, .allocator = allocator};
 	size_t odd_count = 0;
-	bool is_done = !s->has_failed && make_spans(&b) && index_names(&b) && make_nodes(&b);
+	bool is_done = !s->has_failed && make_spans(&b) && index_names(&b) && make_frames(&b);
 	for (size_t i = 0; is_done && i < s->row_count; i++)
 		odd_count += book_row(&b, &s->rows[i], has_allocated);
 	if (odd_count > 0)
@@ -305,5 +334,6 @@ enum neap_err stackrows_book(struct stackrows *s, struct import *im, const char 
 	mem_free(b.frames);
 	mem_free(b.first_name);
 	mem_free(b.nodes);
+	mem_free(b.stack);
 	return is_done ? NEAP_OK : err_nomem(e, "the stacks of a heap profile");
 }

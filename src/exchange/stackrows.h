@@ -56,6 +56,8 @@ bool stackrows_stack(struct stackrows *s, struct slice addrs);
 void stackrows_row(struct stackrows *s, thread_id thread, const struct heap_row *values);
 /* stackrows_name - the file names a function at a return address; again for what it is inlined into. */
 void stackrows_name(struct stackrows *s, uint64_t addr, const struct profile_line *line);
+/* stackrows_keep_named - of the stack added last only the frames stay that were named since. */
+void stackrows_keep_named(struct stackrows *s);
 /* stackrows_map - a line of the mappings. False if it is none. */
 bool stackrows_map(struct stackrows *s, struct slice line);
 
