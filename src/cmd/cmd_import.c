@@ -143,7 +143,8 @@ static void put_wanted(const struct importing *im, struct buf *out)
 	struct buf stem = {0};
 	put_stem(&stem, im->file);
 	if (im->output)
-		buf_printf(out, "%s/", im->output);
+		buf_printf(out, "%s%s", im->output,
+			   im->output[strlen(im->output) - 1] == '/' ? "" : "/");
 	buf_puts(out, stem.has_failed ? "" : stem.data);
 	out->has_failed |= stem.has_failed;
 	buf_release(&stem);

@@ -556,17 +556,16 @@ void import_peak_entry(struct import *im, account_id id, uint64_t blocks, uint64
 		raise_peak(im, 0);
 		im->peak.bytes = 0;
 	}
-	if (blocks > a->births || bytes > a->born_bytes) {
+	if (a->epoch != im->epoch)
+		a->peak_blocks = a->peak_bytes = 0;
+	if (blocks > a->births - a->peak_blocks || bytes > a->born_bytes - a->peak_bytes) {
 		import_odd(im, "more at the peak than was ever allocated");
 		return;
 	}
-	if (a->epoch != im->epoch)
-		im->peak.bytes += bytes;
-	else
-		im->peak.bytes += bytes - a->peak_bytes;
 	a->epoch = im->epoch;
-	a->peak_blocks = blocks;
-	a->peak_bytes = bytes;
+	a->peak_blocks += blocks;
+	a->peak_bytes += bytes;
+	im->peak.bytes += bytes;
 }
 
 void import_peak_time(struct import *im, uint64_t time_ns, uint64_t bound_bytes)

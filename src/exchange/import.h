@@ -159,7 +159,8 @@ void import_mark(struct import *im, const char *name, uint64_t time_ns);
  *   import_track_peak   before the first booking: found while booking, exact in the order of events
  *   import_peak_here    what is live now is the peak the format speaks of
  *   import_peak_entry   the format says how much of an account was live at the peak; before the
- *                       import_step of the interval of the account's births (blocks beyond these are odd)
+ *                       import_step of the interval of the account's births (blocks beyond these are odd);
+ *                       several entries of one account add up
  */
 void import_track_peak(struct import *im);
 void import_peak_here(struct import *im, uint64_t time_ns);

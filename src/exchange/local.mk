@@ -2,6 +2,7 @@ noinst_LTLIBRARIES += src/exchange/libexchange.la
 neap_libs += src/exchange/libexchange.la
 
 src_exchange_libexchange_la_SOURCES = \
+	src/exchange/dhat.c \
 	src/exchange/exchange.c \
 	src/exchange/exchange.h \
 	src/exchange/exchange_priv.h \
@@ -17,7 +18,10 @@ src_exchange_libexchange_la_SOURCES = \
 	src/exchange/input_priv.h \
 	src/exchange/json_in.c \
 	src/exchange/json_in.h \
-	src/exchange/unwrap.c
+	src/exchange/massif.c \
+	src/exchange/unwrap.c \
+	src/exchange/valgrind.c \
+	src/exchange/valgrind.h
 src_exchange_libexchange_la_CPPFLAGS = $(AM_CPPFLAGS) $(ZLIB_CFLAGS) $(ZSTD_CFLAGS) $(LZMA_CFLAGS) \
 	$(YAJL_CFLAGS)
 src_exchange_libexchange_la_LIBADD = $(ZLIB_LIBS) $(ZSTD_LIBS) $(LZMA_LIBS) $(BZ2_LIBS) $(YAJL_LIBS) -lm
