@@ -18,35 +18,51 @@ static const char *last_part(const char *path)
 	return slash && slash[1] ? slash + 1 : path;
 }
 
-/* "1 Tree 2 Table ..." at the right; as words where there is room, else as numbers. */
+#define TITLE_COLS 68u /* for what stands to the left of the views */
+
+/* Columns of the name of a view beside its number; 0: it is not there. */
+static unsigned word_cols(size_t screen)
+{
+	return view_of((enum screen)screen) ? text_cols(screen_name((enum screen)screen)) + 1 : 0;
+}
+
+/* How many names there is room for, from the first on; the current one has its own in any case. */
+static size_t words_shown(enum screen now, unsigned *width, unsigned most)
+{
+	size_t count = 0;
+	for (; count <= SCREEN_RUN; count++) {
+		unsigned more = count == now ? 0 : word_cols(count);
+		if (*width + more > most)
+			break;
+		*width += more;
+	}
+	return count;
+}
+
+/* "1 Tree 2 Table ..." at the right; the last ones as numbers where there is little room. */
 static unsigned draw_tabs(struct browser *b, const struct area *a)
 {
 	enum screen now = model_state(&b->model)->screen;
-	unsigned width = 0, count = 0;
-	for (size_t i = 0; i <= SCREEN_RUN; i++) {
-		if (view_of((enum screen)i)) {
-			width += text_cols(screen_name((enum screen)i)) + 4;
-			count++;
-		}
-	}
-	bool has_words = width + 60 <= a->cols;
-	if (!has_words)
-		width = count * 2 + 10;
+	unsigned width = 1 + (now <= SCREEN_RUN ? word_cols(now) + 2 : 0);
+	for (size_t i = 0; i <= SCREEN_RUN; i++)
+		width += word_cols(i) ? 2 : 0;
 	if (width + 12 > a->cols)
 		return a->cols;
+	size_t words = words_shown(now, &width, a->cols > TITLE_COLS ? a->cols - TITLE_COLS : 0);
 	unsigned col = a->cols - width;
 	for (size_t i = 0; i <= SCREEN_RUN; i++) {
-		if (!view_of((enum screen)i))
+		if (!word_cols(i))
 			continue;
-		struct look l = look(ROLE_TITLE);
+		const char *name = screen_name((enum screen)i);
 		b->tabs[i].from = col;
 		if (i == now)
-			l.flags = LOOK_REVERSE | LOOK_BOLD;
-		if (has_words || i == now)
-			col = area_printf(a, 0, col, l, " %zu %s ", i + 1,
-					  screen_name((enum screen)i));
+			col = area_printf(a, 0, col,
+					  (struct look){ROLE_TITLE, 0, LOOK_REVERSE | LOOK_BOLD},
+					  " %zu %s ", i + 1, name);
+		else if (i < words)
+			col = area_printf(a, 0, col, look(ROLE_TITLE), " %zu %s", i + 1, name);
 		else
-			col = area_printf(a, 0, col, l, " %zu", i + 1);
+			col = area_printf(a, 0, col, look(ROLE_TITLE), " %zu", i + 1);
 		b->tabs[i].end = col;
 	}
 	return a->cols - width;

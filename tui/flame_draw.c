@@ -115,27 +115,14 @@ static const char *put_bytes(const struct flame *f, int64_t bytes, char *dst, si
 
 /* ---- drawing ------------------------------------------------------------------------------------ */
 
-/* Modules keep their colours from the first time they are seen. */
-static enum role module_role(struct flame *f, mod_id module)
+/* A function has the same shade wherever it is; the shades mean nothing but that. */
+static enum role role_of(const struct flame *f, const struct flame_cell *c)
 {
-	size_t i = 0;
-	if (!module)
-		return ROLE_OTHER;
-	while (i < f->module_count && f->modules[i] != module)
-		i++;
-	if (i == SERIES_MOST)
-		return ROLE_OTHER;
-	if (i == f->module_count)
-		f->modules[f->module_count++] = module;
-	return (enum role)(ROLE_SERIES + i);
-}
-
-static enum role role_of(struct flame *f, const struct browser *b, const struct flame_cell *c)
-{
-	struct graph_frame frame;
 	if (flame_result(f)->is_signed)
 		return c->bytes > 0 ? ROLE_GREW : c->bytes < 0 ? ROLE_SHRANK : ROLE_OTHER;
-	return flame_frame(f, b, c, &frame) ? module_role(f, frame.module) : ROLE_OTHER;
+	if (c->row == OPENED_ROOT)
+		return ROLE_OTHER;
+	return (enum role)(ROLE_FLAME + (c->step >> 20) % FLAME_MOST);
 }
 
 static void draw_cell(struct flame *f, struct browser *b, const struct area *a, unsigned row,
@@ -145,7 +132,7 @@ static void draw_cell(struct flame *f, struct browser *b, const struct area *a, 
 	bool is_small = c->rest_count;
 	bool has_colour = !is_small && !a->grid->is_mono;
 	struct look l = {.role = is_small ? ROLE_DIM : ROLE_TEXT,
-			 .back = (uint8_t)(has_colour ? role_of(f, b, c) : ROLE_TEXT)};
+			 .back = (uint8_t)(has_colour ? role_of(f, c) : ROLE_TEXT)};
 	const char *full = flame_name(&f->layout, c);
 	area_fill(a, row, c->col, 1, c->cols, l, ' ');
 	area_fill(a, row, c->col, 1, 1, l, grid_is_utf8(a->grid) ? 0x258f : '|');
@@ -337,7 +324,7 @@ static void draw_plain_line(struct flame *f, struct browser *b, const struct are
 	if (col < a->cols && f->label.count_bytes && !f->label.has_failed)
 		area_elide(a, row, col, a->cols - col, look(ROLE_TEXT), f->label.data);
 	if (at == f->selected && !b->is_strip_focused) {
-		area_flag(a, row, 0, a->cols, LOOK_REVERSE);
+		area_select(a, row);
 		area_cursor(a, row, 0);
 	}
 }

@@ -23,9 +23,7 @@ struct flame {
 	bool is_inverted, is_zoom_old, is_first;
 	uint32_t selected; /* cell */
 	unsigned top, page_rows;
-	struct buf label;            /* scratch */
-	mod_id modules[SERIES_MOST]; /* in the order of their colours */
-	size_t module_count;
+	struct buf label; /* scratch */
 };
 
 static inline const struct query_result *flame_result(const struct flame *f)

@@ -89,7 +89,7 @@ void grid_text(const struct grid *g, struct buf *out)
 /* One letter for a look; plain is a space. */
 static char look_letter(struct look look)
 {
-	static const char letters[] = " dsTCKhb/!E~^mcr+-o01234567";
+	static const char letters[] = " dsTCKhb/!E~^mcr+-ofgij01234567";
 	_Static_assert(sizeof letters == ROLE_COUNT + 1, "a letter for each role");
 	char letter = look.back ? letters[look.back] : letters[look.role];
 	if (look.flags & LOOK_REVERSE)
@@ -293,11 +293,46 @@ void area_flag(const struct area *a, unsigned row, unsigned col, unsigned cols, 
 		cell_at(&part, 0, i)->look.flags |= (uint8_t)flags;
 }
 
+/* Roles whose colour stays on the selected row: it says what this is. */
+static bool keeps_colour(unsigned role)
+{
+	return role >= ROLE_SERIES || role == ROLE_MATCH || role == ROLE_WARNING ||
+	       role == ROLE_ERROR || role == ROLE_GREW || role == ROLE_SHRANK;
+}
+
+void area_select(const struct area *a, unsigned row)
+{
+	const struct area part = area_cut(a, row, 0, 1, a->cols);
+	for (unsigned i = 0; part.rows && i < part.cols; i++) {
+		struct cell *cell = cell_at(&part, 0, i);
+		if (cell->c == 0x2588 && !part.grid->is_mono)
+			continue;
+		if (cell->c > 0x2588 && cell->c < 0x2590 && !part.grid->is_mono)
+			*cell = (struct cell){.c = ' '};
+		if (!keeps_colour(cell->look.role) && !cell->look.back)
+			cell->look.role = ROLE_TEXT;
+		cell->look.flags |= LOOK_REVERSE;
+	}
+}
+
 void area_back(const struct area *a, unsigned row, unsigned col, unsigned cols, enum role role)
 {
 	const struct area part = area_cut(a, row, col, 1, cols);
 	for (unsigned i = 0; part.rows && i < part.cols; i++)
 		cell_at(&part, 0, i)->look.back = (uint8_t)role;
+}
+
+void area_line(const struct area *a, unsigned col)
+{
+	const struct area part = area_cut(a, 0, col, a->rows, 1);
+	for (unsigned row = 0; row < part.rows && part.cols; row++) {
+		struct cell *cell = cell_at(&part, row, 0);
+		/* Of a block in part, what is below counts. */
+		uint8_t back =
+			cell->c > 0x2583 && cell->c <= 0x2588 ? cell->look.role : cell->look.back;
+		break_wide(&part, row, 0);
+		*cell = (struct cell){.c = 0x2502, .look = {ROLE_CURSOR, back, LOOK_BOLD}};
+	}
 }
 
 void area_cursor(const struct area *a, unsigned row, unsigned col)

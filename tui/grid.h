@@ -24,6 +24,8 @@ enum glyphs {
 
 #define SERIES_MOST 8u /* colours of classes; what comes after them is ROLE_OTHER */
 
+#define FLAME_MOST 4u
+
 enum role {
 	ROLE_TEXT,
 	ROLE_DIM,     /* of little interest: zeros, places, lines */
@@ -43,8 +45,9 @@ enum role {
 	ROLE_RSS,
 	ROLE_GREW, /* diff and growth: with a sign beside it */
 	ROLE_SHRANK,
-	ROLE_OTHER,  /* classes without a colour of their own */
-	ROLE_SERIES, /* ROLE_SERIES + i, i < SERIES_MOST */
+	ROLE_OTHER, /* classes without a colour of their own */
+	ROLE_FLAME, /* ROLE_FLAME + i, i < FLAME_MOST: functions of a flame graph */
+	ROLE_SERIES = ROLE_FLAME + FLAME_MOST, /* ROLE_SERIES + i, i < SERIES_MOST */
 	ROLE_COUNT = ROLE_SERIES + SERIES_MOST,
 };
 
@@ -129,6 +132,11 @@ void area_fill(const struct area *a, unsigned row, unsigned col, unsigned rows, 
 	       struct look look, uint32_t c);
 /* area_flag - add flags (LOOK_...) to cells of a row. */
 void area_flag(const struct area *a, unsigned row, unsigned col, unsigned cols, unsigned flags);
+/*
+ * area_select - a row as the selected one: reversed, in one colour but for what tells something;
+ * bars stay as they are, to the whole cell.
+ */
+void area_select(const struct area *a, unsigned row);
 /* area_back - fill cells of a row with the colour of a role, their text stays. */
 void area_back(const struct area *a, unsigned row, unsigned col, unsigned cols, enum role role);
 /* area_bar - a horizontal bar for a share 0 .. 1 of so many columns; nothing if plain. */
@@ -138,6 +146,8 @@ void area_bar(const struct area *a, unsigned row, unsigned col, unsigned cols, s
 void area_rule(const struct area *a, unsigned row, unsigned col, unsigned cols, struct look look);
 void area_upright(const struct area *a, unsigned row, unsigned col, unsigned rows,
 		  struct look look);
+/* area_line - an upright line over what is there, whose colours stay behind it. */
+void area_line(const struct area *a, unsigned col);
 /* area_cursor - put the hardware cursor there. */
 void area_cursor(const struct area *a, unsigned row, unsigned col);
 /* text_cols - columns of a text when put. */

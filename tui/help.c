@@ -140,7 +140,7 @@ void help_draw(struct browser *b, const struct area *a)
 			area_put(a, i, 1 + (unsigned)bytes, l, line + bytes);
 		}
 		if (at == h->list.selected) {
-			area_flag(a, i, 0, a->cols, LOOK_REVERSE);
+			area_select(a, i);
 			area_cursor(a, i, 0);
 		}
 	}

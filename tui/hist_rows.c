@@ -156,7 +156,7 @@ void hist_rows_draw(struct hist_rows *h, struct browser *b, const struct area *a
 		size_t at = h->list.top + i;
 		draw_row(h, &rows, i, &c, at);
 		if (at == h->list.selected && !b->is_strip_focused) {
-			area_flag(&rows, i, 0, rows.cols, LOOK_REVERSE);
+			area_select(&rows, i);
 			area_cursor(&rows, i, 0);
 		}
 	}

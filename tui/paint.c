@@ -15,7 +15,10 @@
 
 /* ---- looks ------------------------------------------------------------------------------ */
 
-/* One role on terminals of all kinds.  -1: as the terminal has it. */
+/*
+ * One role on terminals of all kinds.  -1: as the terminal has it.  Nobody says whether the
+ * background is dark or light: these can be read on both.
+ */
 struct ink {
 	int rgb, of_256, of_16, of_8;
 };
@@ -36,21 +39,25 @@ static const struct ink inks[ROLE_COUNT] = {
 	[ROLE_DIM] = {0x8a8f98, 245, 8, -1},
 	[ROLE_STRONG] = {-1, -1, -1, -1},
 	[ROLE_TITLE] = {-1, -1, -1, -1},
-	[ROLE_CHIP] = {0x5fafd7, 74, 14, CYAN},
-	[ROLE_KEY] = {0x5fafd7, 74, 14, CYAN},
+	[ROLE_CHIP] = {0x0087d7, 32, 14, CYAN},
+	[ROLE_KEY] = {0x0087d7, 32, 14, CYAN},
 	[ROLE_HEADING] = {0x8a8f98, 245, 8, -1},
 	[ROLE_BAR] = {0x5f87af, 67, 12, BLUE},
-	[ROLE_MATCH] = {0xffd75f, 221, 11, YELLOW},
-	[ROLE_WARNING] = {0xffaf5f, 215, 11, YELLOW},
+	[ROLE_MATCH] = {0xd78700, 172, 11, YELLOW},
+	[ROLE_WARNING] = {0xff8700, 208, 11, YELLOW},
 	[ROLE_ERROR] = {0xff5f5f, 203, 9, RED},
 	[ROLE_CHART] = {0x5f87af, 67, 12, BLUE},
-	[ROLE_PEAK] = {0xff8787, 210, 9, RED},
-	[ROLE_MARK] = {0xd7af5f, 179, 3, YELLOW},
-	[ROLE_CURSOR] = {0xffffff, 231, 15, WHITE},
-	[ROLE_RSS] = {0xd0d0d0, 252, 7, WHITE},
-	[ROLE_GREW] = {0xff8787, 210, 9, RED},
-	[ROLE_SHRANK] = {0x87d787, 114, 10, GREEN},
+	[ROLE_PEAK] = {0xff5f5f, 203, 9, RED},
+	[ROLE_MARK] = {0xaf8700, 136, 3, YELLOW},
+	[ROLE_CURSOR] = {-1, -1, -1, -1},
+	[ROLE_RSS] = {-1, -1, -1, -1},
+	[ROLE_GREW] = {0xff5f5f, 203, 9, RED},
+	[ROLE_SHRANK] = {0x5faf5f, 71, 10, GREEN},
 	[ROLE_OTHER] = {0x6c6f75, 242, 8, WHITE},
+	[ROLE_FLAME + 0] = {0xd7875f, 173, 3, YELLOW},
+	[ROLE_FLAME + 1] = {0xd7af5f, 179, 11, YELLOW},
+	[ROLE_FLAME + 2] = {0xff875f, 209, 9, RED},
+	[ROLE_FLAME + 3] = {0xffaf87, 216, 13, RED},
 	[ROLE_SERIES + 0] = {0x5f87d7, 68, 4, BLUE},
 	[ROLE_SERIES + 1] = {0xd78700, 172, 3, YELLOW},
 	[ROLE_SERIES + 2] = {0x5faf5f, 71, 2, GREEN},

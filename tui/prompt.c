@@ -430,7 +430,7 @@ static void draw_popup(const struct prompt *p, const struct area *a, unsigned ro
 		area_elide(a, row, 2, width - 1, look(ROLE_CHIP), c->word);
 		area_elide(a, row, width + 2, a->cols - width - 2, look(ROLE_DIM), c->meaning);
 		if (first + i == p->chosen)
-			area_flag(a, row, 0, a->cols, LOOK_REVERSE);
+			area_select(a, row);
 	}
 }
 

@@ -252,6 +252,10 @@ void strip_reverse(struct browser *b, const struct area *chart)
 		to = from;
 	}
 	unsigned low = column_of(b, chart->cols, from), high = column_of(b, chart->cols, to);
+	if (low == high && grid_is_utf8(chart->grid) && !chart->grid->is_mono) {
+		area_line(chart, low);
+		return;
+	}
 	for (unsigned row = 0; row < chart->rows; row++)
 		area_flag(chart, row, low, high - low + 1, LOOK_REVERSE);
 }

@@ -75,11 +75,6 @@ static void draw_letter(const struct area *a, const struct time_chart *c, unsign
 	area_fill(a, row, col, 1, 1, l, (uint32_t)time_chart_letter(c, class));
 }
 
-static uint32_t fill_of(const struct time_chart *c, size_t class)
-{
-	return class == c->selected ? 0x2593 : 0x2588;
-}
-
 static void draw_block(const struct area *a, const struct time_chart *c, unsigned row, unsigned col)
 {
 	unsigned levels = a->rows * 8, first = (a->rows - 1 - row) * 8, height = 1;
@@ -89,8 +84,9 @@ static void draw_block(const struct area *a, const struct time_chart *c, unsigne
 	while (height < 8 && class_at(c, col, first + height, levels) == low)
 		height++;
 	struct look l = look(time_chart_role(c, low));
-	if (height == 8) {
-		area_fill(a, row, col, 1, 1, l, fill_of(c, low));
+	if (height == 8) { /* a blank on the colour: one byte, whatever goes on beside it */
+		const struct look whole = {ROLE_TEXT, l.role, 0};
+		area_fill(a, row, col, 1, 1, whole, ' ');
 		return;
 	}
 	size_t above = class_at(c, col, first + height, levels);
@@ -124,9 +120,14 @@ static void draw_label(const struct area *a, const struct time_chart *c, size_t 
 	while (end + 1 < a->cols && end - best_col < 8 &&
 	       time_chart_class(c, a, best_row, end + 1) == class)
 		end++;
-	const struct look l = {ROLE_CURSOR, (uint8_t)time_chart_role(c, class), LOOK_BOLD};
-	area_fill(a, best_row, best_col + (end - best_col) / 2, 1, 1, l,
-		  (uint32_t)time_chart_letter(c, class));
+	/* The selected one stands out, as in the list. */
+	struct look l = {ROLE_TEXT, (uint8_t)time_chart_role(c, class), LOOK_BOLD};
+	unsigned col = best_col + (end - best_col) / 2;
+	if (class == c->selected) {
+		l = (struct look){ROLE_TEXT, ROLE_TEXT, LOOK_BOLD | LOOK_REVERSE};
+		area_fill(a, best_row, col ? col - 1 : col, 1, 3, l, ' ');
+	}
+	area_fill(a, best_row, col, 1, 1, l, (uint32_t)time_chart_letter(c, class));
 }
 
 static void draw_line(const struct area *a, const struct time_chart *c)

@@ -288,7 +288,7 @@ static void draw_wing(const struct butterfly *v, struct browser *b, const struct
 			   show_count(text, sizeof text, w->blocks));
 	draw_name(v, b, a, row, c->name, at);
 	if (at == v->list.selected && !b->is_strip_focused) {
-		area_flag(a, row, 0, a->cols, LOOK_REVERSE);
+		area_select(a, row);
 		area_cursor(a, row, 0);
 	}
 }

@@ -288,7 +288,7 @@ static void draw(void *self, struct browser *b, const struct area *a)
 		size_t at = r->list.top + i;
 		draw_fact(r, b, a, i, at);
 		if (at == r->list.selected && !b->is_strip_focused) {
-			area_flag(a, i, 0, a->cols, LOOK_REVERSE);
+			area_select(a, i);
 			area_cursor(a, i, 0);
 		}
 	}

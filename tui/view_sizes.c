@@ -272,7 +272,7 @@ static void draw_pane(struct sizes *s, struct browser *b, const struct area *a, 
 		size_t at = list->top + i;
 		draw_bin(d, &rows, i, &c, &d->bins[at]);
 		if (at == list->selected && p == s->pane && !b->is_strip_focused) {
-			area_flag(&rows, i, 0, rows.cols, LOOK_REVERSE);
+			area_select(&rows, i);
 			area_cursor(&rows, i, 0);
 		}
 	}

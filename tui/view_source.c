@@ -557,7 +557,7 @@ static void draw(void *self, struct browser *b, const struct area *a)
 		size_t at = s->list.top + i;
 		draw_line(s, b, &rows, i, &c, at);
 		if (at == s->list.selected && !b->is_strip_focused) {
-			area_flag(&rows, i, 0, rows.cols, LOOK_REVERSE);
+			area_select(&rows, i);
 			area_cursor(&rows, i, 0);
 		}
 	}

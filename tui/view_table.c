@@ -168,6 +168,17 @@ static struct layout lay_out(const struct query_result *r, const struct area *a)
 	return l;
 }
 
+/* As headings are; the word itself is what queries call the column. */
+static const char *put_upper(char *dst, size_t cap, const char *word, const char *sign)
+{
+	snprintf(dst, cap, "%s%s", word, sign);
+	for (char *c = dst; *c; c++) {
+		if (*c >= 'a' && *c <= 'z' && *c != *sign)
+			*c = (char)(*c - 'a' + 'A');
+	}
+	return dst;
+}
+
 static void draw_heading(const struct table *t, const struct area *a, const struct layout *l)
 {
 	const struct query_result *r = result_of(t);
@@ -176,7 +187,7 @@ static void draw_heading(const struct table *t, const struct area *a, const stru
 	for (size_t i = 0; i < l->number_count; i++) {
 		size_t c = l->numbers[i];
 		const char *sign = c != t->sorted ? "" : t->is_ascending ? "^" : "v";
-		snprintf(text, sizeof text, "%s%s", r->columns[c].word, sign);
+		put_upper(text, sizeof text, r->columns[c].word, sign);
 		struct look lk = look(ROLE_HEADING);
 		if (c == t->sorted)
 			lk.flags = LOOK_BOLD;
@@ -184,7 +195,9 @@ static void draw_heading(const struct table *t, const struct area *a, const stru
 	}
 	for (size_t i = 0; i < r->column_count; i++) {
 		if (r->columns[i].is_key && is_shown(r, i))
-			col = area_put(a, 0, col, look(ROLE_HEADING), r->columns[i].word) + 2;
+			col = area_put(a, 0, col, look(ROLE_HEADING),
+				       put_upper(text, sizeof text, r->columns[i].word, "")) +
+			      2;
 	}
 }
 
@@ -233,10 +246,9 @@ static void draw_keys(const struct table *t, struct browser *b, const struct are
 	if (r->rows[at].kind == ROW_OTHER) {
 		const char *min = state_chip(model_state(&b->model), STAGE_MIN);
 		fmt_count(count, sizeof count, r->rows[at].count);
-		area_printf(a, row, col, look(ROLE_DIM), "%s more%s%s", count, min ? " below " : "",
-			    min ? min + strlen("min ") : "  (cut by the query)");
-		if (min)
-			area_right(a, row, a->cols, 11, look(ROLE_DIM), " L shows");
+		area_printf(a, row, col, look(ROLE_DIM), "%s more%s%s%s", count,
+			    min ? " below " : "", min ? min + strlen("min ") : "",
+			    min ? "  (L shows them)" : "  (cut by the query)");
 		return;
 	}
 	for (size_t i = 0; i < r->column_count && col < a->cols; i++) {
@@ -306,7 +318,7 @@ static void draw(void *self, struct browser *b, const struct area *a)
 		size_t at = t->list.top + i;
 		draw_row(t, b, &rows, i, &l, at);
 		if (at == t->list.selected && !b->is_strip_focused) {
-			area_flag(&rows, i, 0, rows.cols, LOOK_REVERSE);
+			area_select(&rows, i);
 			area_cursor(&rows, i, 0);
 		}
 	}

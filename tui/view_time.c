@@ -472,7 +472,7 @@ static void draw_legend(struct time_view *t, struct browser *b, const struct are
 		size_t class = t->list.top + i;
 		draw_class(t, b, &rows, i, class, tick);
 		if (class == t->list.selected) {
-			area_flag(&rows, i, 0, rows.cols, LOOK_REVERSE);
+			area_select(&rows, i);
 			area_cursor(&rows, i, 0);
 		}
 	}

@@ -409,7 +409,7 @@ static void draw_other(const struct tree *t, struct browser *b, const struct are
 static unsigned indent_of(const struct area *a, const struct columns *c, uint32_t depth)
 {
 	unsigned room = a->cols > c->name ? (a->cols - c->name) / 2 : 0;
-	unsigned step = a->cols >= 60 ? 2 : 1;
+	unsigned step = a->cols >= 100 ? 2 : 1;
 	return depth > room / step ? room : depth * step;
 }
 
@@ -448,7 +448,7 @@ static void draw_lines(struct tree *t, struct browser *b, const struct area *a,
 		draw_values(t, a, i, c, t->lines[at].row);
 		draw_name(t, b, a, i, c, at);
 		if (at == t->list.selected && !b->is_strip_focused) {
-			area_flag(a, i, 0, a->cols, LOOK_REVERSE);
+			area_select(a, i);
 			area_cursor(a, i, 0);
 		}
 	}
