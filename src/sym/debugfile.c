@@ -6,17 +6,21 @@
  *   R/.build-id/xx/yyyy.debug                      by build id
  *   DIR/LINK, DIR/.debug/LINK, R/DIR/LINK, R/LINK  by .gnu_debuglink; DIR is the module's folder
  *   R/PATH, R/PATH.debug                           by the module's own path
- * Distributions with a merged /usr have modules that are known as /lib/x and
- * /usr/lib/x; both spellings of DIR and PATH are tried below R.
+ * and then fetched by build id, if the caller can.  Distributions with a merged /usr have
+ * modules that are known as /lib/x and /usr/lib/x; both spellings of DIR and PATH are tried
+ * below R.
  *
- * Left out so far: .gnu_debugaltlink, .gnu_debugdata, debuginfod.  They are further
- * places of search() and further checks of is_match().
+ * What dwz moved out of several files (.gnu_debugaltlink: a name and a build id):
+ *   NAME, DIR/NAME with DIR the folder of the file that says so, R/NAME, R/.dwz/LAST-OF-NAME,
+ *   R/.build-id/xx/yyyy.debug
  */
 #include "config.h"
 
 #include "src/sym/sym_priv.h"
 
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #define SYSTEM_DEBUG_DIR "/usr/lib/debug"
 
@@ -58,16 +62,21 @@ static struct elf_file *try_path(struct search *s)
 	return NULL;
 }
 
+static void put_build_id_path(struct buf *path, const char *root, const uint8_t *id, size_t bytes)
+{
+	buf_clear(path);
+	buf_printf(path, "%s/.build-id/%02x/", root, id[0]);
+	for (size_t i = 1; i < bytes; i++)
+		buf_printf(path, "%02x", id[i]);
+	buf_puts(path, ".debug");
+}
+
 static struct elf_file *try_build_id(struct search *s, const char *root)
 {
 	const struct elf_file *m = s->main;
 	if (m->build_id_bytes < 2)
 		return NULL;
-	buf_clear(&s->path);
-	buf_printf(&s->path, "%s/.build-id/%02x/", root, m->build_id[0]);
-	for (size_t i = 1; i < m->build_id_bytes; i++)
-		buf_printf(&s->path, "%02x", m->build_id[i]);
-	buf_puts(&s->path, ".debug");
+	put_build_id_path(&s->path, root, m->build_id, m->build_id_bytes);
 	return try_path(s);
 }
 
@@ -139,18 +148,133 @@ static struct elf_file *try_beside(struct search *s)
 	return try_path(s);
 }
 
-struct elf_file *debugfile_find(const struct elf_file *main, const char *const *debug_dirs)
+/* The file with an id, from elsewhere; NULL if there is none, or it is not what it should be. */
+static struct elf_file *fetch(const struct sym_search *where, const char *name, const uint8_t *id,
+			      size_t id_bytes)
+{
+	struct elf_file *f = NULL;
+	int fd = where->fetch && id_bytes
+			 ? where->fetch(where->fetch_context, SYM_FILE_DEBUG, id, id_bytes)
+			 : -1;
+	if (fd < 0)
+		return NULL;
+	if (elf_open(name, fd, &f, NULL) == NEAP_OK && !elf_has_id(f, id, id_bytes)) {
+		elf_free(f);
+		f = NULL;
+	}
+	close(fd);
+	return f;
+}
+
+struct elf_file *debugfile_find(const struct elf_file *main, const struct sym_search *where)
 {
 	struct search s = {.main = main};
 	elf_debuglink(main, &s.link, &s.link_crc);
 	struct elf_file *f = NULL;
-	for (size_t i = 0; !f && debug_dirs && debug_dirs[i]; i++)
-		f = try_root(&s, debug_dirs[i]);
+	for (size_t i = 0; !f && where->debug_dirs && where->debug_dirs[i]; i++)
+		f = try_root(&s, where->debug_dirs[i]);
 	if (!f)
 		f = try_beside(&s);
 	if (!f)
 		f = try_root(&s, SYSTEM_DEBUG_DIR);
+	if (!f)
+		f = fetch(where, main->path, main->build_id, main->build_id_bytes);
 	mem_free(s.link);
 	buf_release(&s.path);
+	return f;
+}
+
+/* ---- what dwz moved away ------------------------------------------------------------ */
+
+struct common {
+	const char *name; /* as .gnu_debugaltlink has it */
+	const uint8_t *id;
+	size_t id_bytes;
+	struct buf path;
+};
+
+static struct elf_file *try_common(struct common *c)
+{
+	struct elf_file *f;
+	if (c->path.has_failed || elf_open(c->path.data, -1, &f, NULL) != NEAP_OK)
+		return NULL;
+	if (elf_has_id(f, c->id, c->id_bytes) && elf_has_dwarf(f))
+		return f;
+	elf_free(f);
+	return NULL;
+}
+
+static struct elf_file *try_common_below(struct common *c, const char *root)
+{
+	const char *slash = strrchr(c->name, '/');
+	put_build_id_path(&c->path, root, c->id, c->id_bytes);
+	struct elf_file *f = try_common(c);
+	if (f)
+		return f;
+	buf_clear(&c->path);
+	buf_printf(&c->path, "%s/.dwz/%s", root, slash ? slash + 1 : c->name);
+	f = try_common(c);
+	if (f || c->name[0] != '/')
+		return f;
+	buf_clear(&c->path);
+	buf_printf(&c->path, "%s%s", root, c->name);
+	return try_common(c);
+}
+
+static struct elf_file *try_common_beside(struct common *c, const struct elf_file *of)
+{
+	const char *slash = strrchr(of->path, '/');
+	buf_clear(&c->path);
+	if (c->name[0] != '/' && slash)
+		buf_put(&c->path, of->path, (size_t)(slash - of->path) + 1);
+	buf_puts(&c->path, c->name);
+	return try_common(c);
+}
+
+/* A name, NUL, and the build id up to the end of the section. */
+struct elf_file *debugfile_find_common(const struct elf_file *of, const struct sym_search *where)
+{
+	const Elf64_Shdr *section = elf_find_section(of, ".gnu_debugaltlink");
+	size_t bytes;
+	char *data = section ? elf_read_section(of, section, &bytes) : NULL;
+	if (!data)
+		return NULL;
+	size_t name_bytes = strlen(data) + 1; /* elf_read_section adds a NUL */
+	struct elf_file *f = NULL;
+	if (name_bytes > 1 && name_bytes + 2 <= bytes && bytes - name_bytes <= SYM_BUILD_ID_BYTES) {
+		struct common c = {.name = data,
+				   .id = (const uint8_t *)data + name_bytes,
+				   .id_bytes = bytes - name_bytes};
+		f = try_common_beside(&c, of);
+		for (size_t i = 0; !f && where->debug_dirs && where->debug_dirs[i]; i++)
+			f = try_common_below(&c, where->debug_dirs[i]);
+		if (!f)
+			f = try_common_below(&c, SYSTEM_DEBUG_DIR);
+		if (!f)
+			f = fetch(where, c.name, c.id, c.id_bytes);
+		buf_release(&c.path);
+	}
+	mem_free(data);
+	return f;
+}
+
+/* ---- .gnu_debugdata ------------------------------------------------------------------ */
+
+struct elf_file *debugfile_open_mini(const struct elf_file *main)
+{
+	const Elf64_Shdr *section = elf_find_section(main, ".gnu_debugdata");
+	size_t bytes;
+	void *packed = section ? elf_read_section(main, section, &bytes) : NULL;
+	struct buf plain = {0};
+	struct elf_file *f = NULL;
+	int fd = -1;
+	if (packed && inflate_xz(packed, bytes, &plain))
+		fd = memfd_create("neap-debugdata", MFD_CLOEXEC);
+	if (fd >= 0 && write(fd, plain.data, plain.count_bytes) == (ssize_t)plain.count_bytes)
+		elf_open(main->path, fd, &f, NULL);
+	if (fd >= 0)
+		close(fd);
+	mem_free(packed);
+	buf_release(&plain);
 	return f;
 }

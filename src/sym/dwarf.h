@@ -3,7 +3,7 @@
  * debuginfo.c makes functions, inlined calls and lines of it.
  *
  * A DIE belongs to whoever got it and is freed with dw_die_free before dw_close.
- * Strings live until dw_close.  What is damaged reads as not being there.
+ * It is used with the struct dw it came from.  Strings live until dw_close.  What is damaged reads as not being there.
  */
 #ifndef NEAP_SYM_DWARF_H
 #define NEAP_SYM_DWARF_H
@@ -30,7 +30,8 @@ enum dw_text {
 	DW_LINKAGE_NAME,
 	DW_NAME,
 	DW_COMP_DIR,
-	DW_PRODUCER
+	DW_PRODUCER,
+	DW_SPLIT_NAME /* of the .dwo file that has the rest of a skeleton unit */
 };
 enum dw_number {
 	DW_CALL_FILE,
@@ -43,24 +44,37 @@ struct dw_base { /* what the ranges of a unit's DIEs are relative to */
 	uint16_t version;
 };
 
-/* dw_open - fd stays the caller's and open until dw_close; its offset is moved.
- * Fails: ERR_FORMAT, ERR_ABSENT (no debug information), ERR_NOMEM. */
-enum neap_err dw_open(int fd, const char *path, struct dw **out, struct err *e);
+struct dw_options {
+	bool has_split; /* read what is in .dwo sections instead of the rest */
+	/*
+	 * The file that this one refers to: for split units the one with their skeletons, else the
+	 * one into which dwz moved what several have.  NULL: none.  Borrowed.
+	 */
+	struct dw *helper;
+	uint32_t serial; /* the caller's number of the file, see dw_serial */
+};
+/*
+ * dw_open - read a file's debug information.  It is mapped (see image.c), so f may be freed.
+ * Fails: ERR_FORMAT, ERR_ABSENT (no debug information), ERR_NOMEM.
+ */
+enum neap_err dw_open(const struct elf_file *f, const struct dw_options *options, struct dw **out,
+		      struct err *e);
+uint32_t dw_serial(const struct dw *d);
 void dw_close(struct dw *d);
 
-/* dw_next_unit - DIE of the next unit in the file; NULL at the end, or where it is damaged. */
-struct dw_die *dw_next_unit(struct dw *d);
 struct dw_die *dw_die_at(struct dw *d, uint64_t off);
 struct dw_die *dw_child(struct dw *d, const struct dw_die *die);
 struct dw_die *dw_sibling(struct dw *d, const struct dw_die *die);
-/* dw_origin - what its DW_AT_abstract_origin or DW_AT_specification names. */
-struct dw_die *dw_origin(struct dw *d, const struct dw_die *die);
+/* dw_origin - what its DW_AT_abstract_origin or DW_AT_specification names, and the file it is in. */
+struct dw_die *dw_origin(struct dw *d, const struct dw_die *die, struct dw **file_out);
 void dw_die_free(struct dw_die *die);
 
 uint64_t dw_die_off(struct dw *d, const struct dw_die *die);
 enum dw_kind dw_kind(struct dw *d, const struct dw_die *die);
 const char *dw_text(struct dw *d, const struct dw_die *die, enum dw_text what);  /* NULL */
 uint32_t dw_number(struct dw *d, const struct dw_die *die, enum dw_number what); /* 0 */
+/* dw_split_id - what a skeleton and the unit in its .dwo file have in common; false: none. */
+bool dw_split_id(struct dw *d, const struct dw_die *unit, uint64_t *id_out);
 /* dw_has_code_in_types - is the unit's language one that puts functions inside types? */
 bool dw_has_code_in_types(struct dw *d, const struct dw_die *unit);
 struct dw_base dw_unit_base(struct dw *d, const struct dw_die *unit);
@@ -68,9 +82,17 @@ struct dw_base dw_unit_base(struct dw *d, const struct dw_die *unit);
 /* dw_ranges - append where a DIE's code is, with value.  False: out of memory. */
 bool dw_ranges(struct dw *d, const struct dw_die *die, struct dw_base base, struct span_list *l,
 	       uint32_t value, bool *has_code_out);
+/* dw_says_where - does a unit's DIE give ranges, be it of code that was thrown away? */
+bool dw_says_where(struct dw *d, const struct dw_die *unit);
 /* dw_read_lines - rows and files of a unit.  False: out of memory. */
 bool dw_read_lines(struct dw *d, const struct dw_die *unit, struct dw_unit *u,
 		   unsigned *version_out);
+
+/*
+ * dw_unit_offs - offsets of the DIEs of all units of the file, in ascending order, by walking
+ * their headers.  Returns false if memory runs out; *offs_out: mem_free.  Stops at a damaged one.
+ */
+bool dw_unit_offs(struct dw *d, uint64_t **offs_out, size_t *count_out);
 
 typedef bool dw_arange_taker(void *context, uint64_t low_va, uint64_t high_va, uint64_t unit_off);
 /* dw_aranges - all of .debug_aranges; stops when take returns false, and returns that. */

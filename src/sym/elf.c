@@ -3,7 +3,7 @@
  * sizes are compared with the size of the file before anything is read, and
  * nothing is allocated that the file could not fill.
  *
- * Left out: 32-bit and big-endian files, and decompression, which is libdwarf's.
+ * Left out: 32-bit and big-endian files.  Compressed sections are image.c's.
  */
 #include "config.h"
 
@@ -13,6 +13,8 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -72,6 +74,11 @@ const Elf64_Shdr *elf_find_section(const struct elf_file *f, const char *name)
 		if (!strcmp(elf_section_name(f, &f->sections[i]), name))
 			return &f->sections[i];
 	return NULL;
+}
+
+bool elf_has_id(const struct elf_file *f, const uint8_t *id, size_t id_bytes)
+{
+	return f->build_id_bytes == id_bytes && !memcmp(f->build_id, id, id_bytes);
 }
 
 bool elf_has_dwarf(const struct elf_file *f)
@@ -241,6 +248,23 @@ void elf_free(struct elf_file *f)
 	mem_free(f->sections);
 	mem_free(f->names);
 	mem_free(f);
+}
+
+/* ---- the vdso ------------------------------------------------------------------- */
+
+/* It has its section headers last, and lies in memory as it would in a file. */
+int elf_own_vdso(void)
+{
+	const Elf64_Ehdr *h = (const Elf64_Ehdr *)getauxval(AT_SYSINFO_EHDR);
+	if (!h || memcmp(h->e_ident, ELFMAG, SELFMAG) != 0)
+		return -1;
+	size_t bytes = (size_t)h->e_shoff + (size_t)h->e_shnum * h->e_shentsize;
+	int fd = memfd_create("neap-vdso", MFD_CLOEXEC);
+	if (fd >= 0 && write(fd, h, bytes) != (ssize_t)bytes) {
+		close(fd);
+		return -1;
+	}
+	return fd;
 }
 
 /* ---- .gnu_debuglink ------------------------------------------------------------- */

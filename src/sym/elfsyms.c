@@ -81,6 +81,7 @@ struct raw_table {
 	size_t count;
 	const uint16_t *versions; /* [version_count] */
 	size_t version_count;
+	uint64_t shift;
 	const char *strings;
 	size_t strings_bytes; /* up to and including the last NUL */
 };
@@ -103,8 +104,8 @@ static bool add_all(struct elf_symbols *t, const struct elf_file *f, const struc
 		uint16_t version = i < raw->version_count ? raw->versions[i] : 0;
 		/* unsized: seal cuts it at the next symbol */
 		t->items[t->count++] = (struct elf_symbol){
-			.va = s.st_value,
-			.end_va = s.st_size ? end : section_end(in),
+			.va = s.st_value - raw->shift,
+			.end_va = (s.st_size ? end : section_end(in)) - raw->shift,
 			.name = name,
 			.outer = SYM_NONE,
 			.rank = symbol_rank(&s, name, version),
@@ -113,7 +114,8 @@ static bool add_all(struct elf_symbols *t, const struct elf_file *f, const struc
 	return true;
 }
 
-static bool add_section(struct elf_symbols *t, const struct elf_file *f, const Elf64_Shdr *table)
+static bool add_section(struct elf_symbols *t, const struct elf_file *f, const Elf64_Shdr *table,
+			uint64_t shift)
 {
 	size_t bytes, strings_bytes, version_bytes = 0;
 	char *strings = elf_read_section(f, &f->sections[table->sh_link], &strings_bytes);
@@ -129,6 +131,7 @@ static bool add_section(struct elf_symbols *t, const struct elf_file *f, const E
 			.count = bytes / sizeof *syms,
 			.versions = versions,
 			.version_count = version_bytes / sizeof *versions,
+			.shift = shift,
 			.strings = strings,
 			.strings_bytes = strings_bytes, /* one more NUL follows */
 		};
@@ -142,7 +145,8 @@ static bool add_section(struct elf_symbols *t, const struct elf_file *f, const E
 	return is_ok;
 }
 
-bool elf_symbols_add(struct elf_symbols *t, const struct elf_file *f, uint32_t section_type)
+bool elf_symbols_add(struct elf_symbols *t, const struct elf_file *f, uint32_t section_type,
+		     uint64_t shift)
 {
 	for (size_t i = 1; i < f->section_count; i++) {
 		const Elf64_Shdr *s = &f->sections[i];
@@ -151,7 +155,7 @@ bool elf_symbols_add(struct elf_symbols *t, const struct elf_file *f, uint32_t s
 		if (s->sh_entsize != sizeof(Elf64_Sym) ||
 		    t->strings_count == sizeof t->strings / sizeof t->strings[0])
 			continue;
-		return add_section(t, f, s);
+		return add_section(t, f, s, shift);
 	}
 	return true;
 }

@@ -50,11 +50,10 @@ static void shed_descriptors(const struct isolated *job, int out_fd)
 		dup2(null, fd);
 	int next = 3;
 	for (;;) { /* the lowest one to keep that is not passed yet */
-		int keep = -1;
-		const int wanted[] = {out_fd, job->fds[0], job->fds[1]};
-		for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++)
-			if (wanted[i] >= next && (keep < 0 || wanted[i] < keep))
-				keep = wanted[i];
+		int keep = out_fd >= next ? out_fd : -1;
+		for (size_t i = 0; i < ISOLATED_FDS; i++)
+			if (job->fds[i] >= next && (keep < 0 || job->fds[i] < keep))
+				keep = job->fds[i];
 		if (keep < 0)
 			break;
 		close_between(next, keep - 1);

@@ -14,13 +14,15 @@
 
 #include "src/base/buf.h"
 
+#define ISOLATED_FDS 3
+
 struct isolated {
 	/* Runs in the child; appends its result to out and counts what it did in done.  False: no result. */
 	bool (*work)(void *context, atomic_size_t *done, struct buf *out);
 	/* Runs in the caller's process a few times per second; may be NULL. */
 	void (*tick)(void *context, size_t done_count);
 	void *context;
-	int fds[2];            /* descriptors that work needs; -1: none.  All others are closed */
+	int fds[ISOLATED_FDS]; /* descriptors that work needs; -1: none.  All others are closed */
 	pthread_mutex_t *lock; /* the same for all threads that may call isolate_run at once */
 	unsigned patience_ms;  /* killed if it counts nothing for so long */
 };

@@ -2,15 +2,19 @@
  * One module: its file, its separate debug file, and the order in which they are asked.
  *
  *   address -> DWARF of the file, or of its debug file   functions, inlined calls, lines
- *           -> symbols (.symtab of both, else .dynsym)   the physical function's name if
- *                                                        DWARF has no linkage name for it
+ *           -> symbols (.symtab of both, of              the physical function's name if
+ *              .gnu_debugdata, else .dynsym)             DWARF has no linkage name for it
  * Names are demangled when they are looked up, each once.
+ *
+ * Prelinking moves a file's addresses but not its debug file's: the difference, as that
+ * between the places of a section of code in both, is added to what is looked up.
  */
 #include "config.h"
 
 #include "src/sym/sym.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #include "src/base/fmt.h"
 #include "src/base/limits.h"
@@ -19,6 +23,8 @@
 
 struct sym_module {
 	struct elf_file *file, *debug_file; /* debug_file NULL: everything is in file, or nothing */
+	struct elf_file *common_file;       /* what dwz moved out of either; NULL: nothing */
+	uint64_t debug_shift;               /* debug_file's addresses less file's */
 	struct debuginfo *debuginfo;        /* NULL: none */
 	struct elf_symbols symbols;
 	struct strtab strings; /* names that had to be made */
@@ -51,17 +57,41 @@ static enum neap_err check_build_id(const struct sym_request *req, const struct 
 		       fmt_hex(found, sizeof found, f->build_id, f->build_id_bytes));
 }
 
+/* .gnu_debugdata leaves out what .dynsym has. */
+static bool load_packed_symbols(struct sym_module *m)
+{
+	struct elf_symbols *t = &m->symbols;
+	struct elf_file *mini = debugfile_open_mini(m->file);
+	bool is_ok = !mini || elf_symbols_add(t, mini, SHT_SYMTAB, 0);
+	elf_free(mini);
+	return is_ok && elf_symbols_add(t, m->file, SHT_DYNSYM, 0);
+}
+
 static bool load_symbols(struct sym_module *m)
 {
 	struct elf_symbols *t = &m->symbols;
-	bool is_ok = elf_symbols_add(t, m->file, SHT_SYMTAB);
+	bool is_ok = elf_symbols_add(t, m->file, SHT_SYMTAB, 0);
 	if (is_ok && m->debug_file)
-		is_ok = elf_symbols_add(t, m->debug_file, SHT_SYMTAB);
+		is_ok = elf_symbols_add(t, m->debug_file, SHT_SYMTAB, m->debug_shift);
 	if (is_ok && !t->count)
-		is_ok = elf_symbols_add(t, m->file, SHT_DYNSYM);
+		is_ok = load_packed_symbols(m);
 	if (is_ok)
 		elf_symbols_seal(t);
 	return is_ok;
+}
+
+/* By the first section of code that both have. */
+static uint64_t shift_between(const struct elf_file *file, const struct elf_file *debug_file)
+{
+	for (size_t i = 1; i < file->section_count; i++) {
+		const Elf64_Shdr *s = &file->sections[i];
+		if (!(s->sh_flags & SHF_EXECINSTR))
+			continue;
+		const Elf64_Shdr *other = elf_find_section(debug_file, elf_section_name(file, s));
+		if (other && other->sh_flags & SHF_EXECINSTR)
+			return other->sh_addr - s->sh_addr;
+	}
+	return 0;
 }
 
 static const struct elf_file *file_with_debuginfo(const struct sym_module *m)
@@ -71,18 +101,32 @@ static const struct elf_file *file_with_debuginfo(const struct sym_module *m)
 	return m->debug_file && elf_has_dwarf(m->debug_file) ? m->debug_file : NULL;
 }
 
+static enum neap_err open_file(const struct sym_request *req, struct elf_file **out, struct err *e)
+{
+	int vdso = req->fd < 0 && !strcmp(req->path, "[vdso]") ? elf_own_vdso() : -1;
+	enum neap_err rc = elf_open(req->path, vdso >= 0 ? vdso : req->fd, out, e);
+	if (vdso >= 0)
+		close(vdso);
+	return rc;
+}
+
 static enum neap_err load(struct sym_module *m, const struct sym_request *req, struct err *e)
 {
 	m->found = mem_array(LIMIT_INLINE_DEPTH, sizeof *m->found);
 	if (!m->found)
 		return err_nomem(e, "a module");
-	enum neap_err rc = elf_open(req->path, req->fd, &m->file, e);
+	enum neap_err rc = open_file(req, &m->file, e);
 	if (!rc)
 		rc = check_build_id(req, m->file, e);
 	if (rc)
 		return rc;
 	if (!elf_has_dwarf(m->file))
-		m->debug_file = debugfile_find(m->file, req->search.debug_dirs);
+		m->debug_file = debugfile_find(m->file, &req->search);
+	if (m->debug_file)
+		m->debug_shift = shift_between(m->file, m->debug_file);
+	const struct elf_file *f = file_with_debuginfo(m);
+	if (f)
+		m->common_file = debugfile_find_common(f, &req->search);
 	return load_symbols(m) ? NEAP_OK : err_nomem(e, "symbols");
 }
 
@@ -107,10 +151,11 @@ bool sym_module_has_debuginfo(const struct sym_module *m)
 	return file_with_debuginfo(m) != NULL;
 }
 
-void sym_module_descriptors(const struct sym_module *m, int fds_out[2])
+void sym_module_descriptors(const struct sym_module *m, int fds_out[ISOLATED_FDS])
 {
 	fds_out[0] = m->file->fd;
 	fds_out[1] = m->debug_file ? m->debug_file->fd : -1;
+	fds_out[2] = m->common_file ? m->common_file->fd : -1;
 }
 
 /* Damaged debug information costs lines and inlined names, not the module. */
@@ -119,7 +164,9 @@ enum neap_err sym_module_load_debuginfo(struct sym_module *m, struct err *e)
 	const struct elf_file *f = file_with_debuginfo(m);
 	if (!f || m->debuginfo)
 		return NEAP_OK;
-	enum neap_err rc = debuginfo_open(f->fd, f->path, &m->debuginfo, e);
+	struct debuginfo_files files = {
+		.file = f, .common = m->common_file, .program_path = m->file->path};
+	enum neap_err rc = debuginfo_open(&files, &m->debuginfo, e);
 	return rc == ERR_NOMEM ? rc : NEAP_OK;
 }
 
@@ -142,6 +189,7 @@ void sym_module_free(struct sym_module *m)
 	if (!m)
 		return;
 	debuginfo_free(m->debuginfo); /* reads from the descriptors below */
+	elf_free(m->common_file);
 	elf_free(m->debug_file);
 	elf_free(m->file);
 	elf_symbols_release(&m->symbols);
@@ -219,7 +267,9 @@ size_t sym_lookup(struct sym_module *m, uint64_t va, struct sym_line *lines_out,
 	if (!cap)
 		return 0;
 	size_t most = cap < LIMIT_INLINE_DEPTH ? cap : LIMIT_INLINE_DEPTH;
-	size_t found_count = m->debuginfo ? debuginfo_find(m->debuginfo, va, m->found, most) : 0;
+	uint64_t debug_va = file_with_debuginfo(m) == m->file ? va : va + m->debug_shift;
+	size_t found_count =
+		m->debuginfo ? debuginfo_find(m->debuginfo, debug_va, m->found, most) : 0;
 	if (!found_count) {
 		m->found[0] = (struct debuginfo_frame){.file = ""};
 		found_count = 1;

@@ -14,6 +14,7 @@
 #include "src/base/err.h"
 #include "src/base/map.h"
 #include "src/base/mem.h"
+#include "src/sym/isolate.h"
 #include "src/sym/sym.h"
 
 #define SYM_NONE             UINT32_MAX
@@ -47,8 +48,16 @@ struct elf_file {
 enum neap_err elf_open(const char *path, int fd, struct elf_file **out, struct err *e);
 void elf_free(struct elf_file *f);
 
+/*
+ * elf_own_vdso - the code that the kernel maps into every process, as a file: a descriptor, or -1.
+ * Another process has the same one if its build id is the same.
+ */
+int elf_own_vdso(void);
+
 const char *elf_section_name(const struct elf_file *f, const Elf64_Shdr *s);    /* never NULL */
 const Elf64_Shdr *elf_find_section(const struct elf_file *f, const char *name); /* NULL: none */
+/* elf_has_id - is that its build id? */
+bool elf_has_id(const struct elf_file *f, const uint8_t *id, size_t id_bytes);
 /* elf_has_dwarf - there is a .debug_info, compressed or not. */
 bool elf_has_dwarf(const struct elf_file *f);
 /*
@@ -60,6 +69,34 @@ void *elf_read_section(const struct elf_file *f, const Elf64_Shdr *s, size_t *by
 bool elf_debuglink(const struct elf_file *f, char **name_out, uint32_t *crc_out);
 /* elf_crc - of the whole file, as .gnu_debuglink has it; false if it cannot be read. */
 bool elf_crc(const struct elf_file *f, uint32_t *crc_out);
+
+/* ---- inflate.c -------------------------------------------------------------- */
+
+enum inflate_kind {
+	INFLATE_ZLIB,
+	INFLATE_ZSTD
+};
+/* inflate_exact - decompress to exactly out_bytes.  False: damaged, another length, no memory. */
+bool inflate_exact(enum inflate_kind kind, const void *in, size_t in_bytes, void *out,
+		   size_t out_bytes);
+/* inflate_xz - append what a .xz stream has, at most 256 MiB.  False: damaged, larger, no memory. */
+bool inflate_xz(const void *in, size_t in_bytes, struct buf *out);
+
+/* ---- image.c ---------------------------------------------------------------- */
+
+/*
+ * The sections of a file whose names begin with .debug_ or .zdebug_, the latter known as the
+ * former.  The file is mapped: if it is truncated meanwhile, reading kills the process, so
+ * this is for a child process (isolate.h) and for files that nobody changes.
+ */
+struct image;
+struct image *image_open(const struct elf_file *f); /* NULL: out of memory */
+void image_free(struct image *m);
+size_t image_count(const struct image *m);
+/* image_name - of section i, and its size when inflated. */
+const char *image_name(const struct image *m, size_t i, size_t *bytes_out);
+/* image_data - its bytes, inflated on the first call; NULL: damaged or out of memory. */
+const uint8_t *image_data(struct image *m, size_t i);
 
 /* ---- elfsyms.c ---------------------------------------------------------------- */
 
@@ -77,8 +114,12 @@ struct elf_symbols {
 	char *strings[4]; /* string tables the names point into */
 	size_t strings_count;
 };
-/* elf_symbols_add - functions of .symtab or .dynsym (SHT_SYMTAB, SHT_DYNSYM); false: out of memory. */
-bool elf_symbols_add(struct elf_symbols *t, const struct elf_file *f, uint32_t section_type);
+/*
+ * elf_symbols_add - functions of .symtab or .dynsym (SHT_SYMTAB, SHT_DYNSYM), their addresses
+ * less `shift`.  False: out of memory.
+ */
+bool elf_symbols_add(struct elf_symbols *t, const struct elf_file *f, uint32_t section_type,
+		     uint64_t shift);
 void elf_symbols_seal(struct elf_symbols *t);
 /* elf_symbols_find - the innermost function that holds va; NULL if none does. */
 const struct elf_symbol *elf_symbols_find(const struct elf_symbols *t, uint64_t va);
@@ -93,7 +134,11 @@ bool elf_is_mangled(const char *name);
  * A candidate counts if its build id is main's, or, where one of them has no id, if its
  * CRC is the one that .gnu_debuglink names.  NULL if there is none.
  */
-struct elf_file *debugfile_find(const struct elf_file *main, const char *const *debug_dirs);
+struct elf_file *debugfile_find(const struct elf_file *main, const struct sym_search *where);
+/* debugfile_find_common - the file into which dwz moved what `of` shares with others; NULL. */
+struct elf_file *debugfile_find_common(const struct elf_file *of, const struct sym_search *where);
+/* debugfile_open_mini - the file with symbols only that is packed in .gnu_debugdata; NULL. */
+struct elf_file *debugfile_open_mini(const struct elf_file *main);
 
 /* ---- spans.c -------------------------------------------------------------------- */
 
@@ -123,6 +168,8 @@ void segments_release(struct segments *s);
 
 /* ---- units.c: what is known of one compilation unit ------------------------------- */
 
+struct dw; /* dwarf.h */
+
 struct dw_func {                       /* a function, or one inlined call of one */
 	void *die;                     /* its DIE, kept open; dwarf.c gives it back */
 	uint32_t outer;                /* the function it was inlined into; SYM_NONE: not inlined */
@@ -146,10 +193,12 @@ struct dw_file {
 };
 
 struct dw_unit {
-	uint64_t die_off; /* of its DW_TAG_compile_unit */
+	uint64_t die_off;  /* of its DW_TAG_compile_unit or DW_TAG_skeleton_unit */
+	struct dw *file;   /* that has its functions; NULL: not read */
+	uint64_t body_off; /* of the DIE around them */
 	bool is_read;
 	bool is_deep;           /* functions inside functions were searched for, too */
-	bool has_ranges;        /* its own DIE says where its code is */
+	bool has_aranges;       /* .debug_aranges says where its code is */
 	bool has_code_in_types; /* Rust and D put functions inside types */
 	uint16_t version;       /* of DWARF */
 	uint64_t low_va;        /* what ranges are relative to */
@@ -190,12 +239,18 @@ struct debuginfo_frame {
 	const char *file;           /* "" unknown */
 	uint32_t line;
 };
+/* What it is read from; all but file may be NULL.  Files stay the caller's, open until the end. */
+struct debuginfo_files {
+	const struct elf_file *file;   /* has .debug_info */
+	const struct elf_file *common; /* what dwz moved out of it */
+	const char *program_path;      /* a .dwp lies beside it, and .dwo files may */
+};
 /*
  * debuginfo_open - index the units of a file by address.
- *   fd  stays open for as long as the result is used; its offset is moved
  * Fails: ERR_FORMAT, ERR_ABSENT (no debug information), ERR_NOMEM.
  */
-enum neap_err debuginfo_open(int fd, const char *path, struct debuginfo **out, struct err *e);
+enum neap_err debuginfo_open(const struct debuginfo_files *files, struct debuginfo **out,
+			     struct err *e);
 void debuginfo_free(struct debuginfo *d);
 /*
  * debuginfo_find - functions at an address, innermost first, the one that is not inlined
@@ -212,7 +267,7 @@ enum neap_err sym_module_open_symbols(const struct sym_request *req, struct sym_
 bool sym_module_has_debuginfo(const struct sym_module *m);
 /* sym_module_load_debuginfo - fails with ERR_NOMEM only; damage reads as there being none. */
 enum neap_err sym_module_load_debuginfo(struct sym_module *m, struct err *e);
-/* sym_module_descriptors - what m reads from: its file and its debug file, or -1. */
-void sym_module_descriptors(const struct sym_module *m, int fds_out[2]);
+/* sym_module_descriptors - what m reads debug information from; -1: nothing. */
+void sym_module_descriptors(const struct sym_module *m, int fds_out[ISOLATED_FDS]);
 
 #endif

@@ -25,7 +25,7 @@ void unit_clear(struct dw_unit *u)
 	mem_free(u->seqs);
 	mem_free(u->files);
 	segments_release(&u->where);
-	*u = (struct dw_unit){.die_off = u->die_off, .has_ranges = u->has_ranges};
+	*u = (struct dw_unit){.die_off = u->die_off, .has_aranges = u->has_aranges};
 }
 
 size_t unit_bytes(const struct dw_unit *u)

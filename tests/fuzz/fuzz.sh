@@ -27,7 +27,8 @@ run() { # NAME
 build profile "$source/tests/unit/sample_profile.c" "$source"/src/profile/*.c -lzstd
 build query "$source/tests/unit/query_dump.c" "$source"/query/{lex,parse}*.c \
 	"$source"/query/{complete,near,print,vocab}.c
-build sym "$source"/src/sym/*.c "$source"/src/profile/*.c -lzstd -ldwarf -liberty -lelf -lz -lpthread
+build sym "$source"/src/sym/*.c "$source"/src/profile/*.c -lzstd -ldwarf -liberty -lelf \
+	-ldeflate -lz -llzma -lpthread
 cd "$build/fuzz"
 status=0
 for name in profile query sym; do

@@ -14,7 +14,8 @@ integration_tests = \
 	tests/integration/targets.sh \
 	tests/integration/time.sh
 TESTS += $(integration_tests)
-EXTRA_DIST += $(integration_tests) tests/integration/lib.sh tests/integration/query-examples.txt
+EXTRA_DIST += $(integration_tests) tests/integration/lib.sh tests/integration/real-suites.sh \
+	tests/integration/query-examples.txt
 
 # Sums of a profile by function, from its raw columns.
 check_PROGRAMS += tests/integration/truth
@@ -23,6 +24,11 @@ tests_integration_truth_SOURCES = \
 	tests/integration/truth_sum.c \
 	tests/integration/truth_sum.h
 tests_integration_truth_LDADD = $(neap_libs)
+
+# Addresses of a module, as addr2line has them.
+check_PROGRAMS += tests/integration/symlook
+tests_integration_symlook_SOURCES = tests/integration/symlook.c
+tests_integration_symlook_LDADD = $(neap_libs)
 
 # The independent counter, and a program to count.
 check_PROGRAMS += tests/integration/rawsum tests/integration/same-env

@@ -20,7 +20,7 @@ allowed_for() {
 	src/record/*) echo "src/record/ collector/format.h src/sym/ src/profile/ src/base/" ;;
 	src/exchange/*) echo "src/exchange/ src/graph/ src/profile/ src/base/" ;;
 	query/*) echo "query/ src/graph/ src/sym/ src/profile/ src/base/" ;;
-	src/report/*) echo "src/report/ query/ src/graph/ src/sym/ src/profile/ src/base/" ;;
+	src/report/*) echo "src/report/ query/ src/exchange/ src/graph/ src/sym/ src/profile/ src/base/" ;;
 	src/lib/neap/*) echo "" ;; # installed: includes nothing of ours but <neap/...>
 	src/lib/*) echo "src/lib/ query/ src/graph/ src/profile/ src/base/" ;;
 	tui/*) echo "tui/ src/report/ query/ src/exchange/ src/graph/ src/sym/ src/profile/ src/base/" ;;
@@ -34,8 +34,10 @@ owner_of() {
 	case $1 in
 	libdwarf/*.h | libdwarf.h | dwarf.h | libelf.h | gelf.h) echo src/sym/ ;;
 	libiberty/*.h | demangle.h) echo src/sym/ ;;
-	zstd.h | zstd_errors.h) echo "src/profile/ src/exchange/" ;;
-	zlib.h | bzlib.h | lzma.h | yajl/*.h) echo src/exchange/ ;;
+	zstd.h | zstd_errors.h) echo "src/profile/ src/exchange/ src/sym/" ;;
+	zlib.h | lzma.h) echo "src/exchange/ src/sym/" ;;
+	bzlib.h | yajl/*.h) echo src/exchange/ ;;
+	libdeflate.h) echo src/sym/ ;;
 	pcre2.h) echo query/ ;;
 	curses.h | ncurses.h | ncursesw/*.h) echo tui/ ;;
 	libunwind.h | libunwind-*.h) echo collector/ ;;
