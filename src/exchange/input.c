@@ -282,7 +282,7 @@ bool input_line(struct input *in, const char **line_out, size_t *bytes_out)
 			return true;
 		}
 		if (in->is_at_end) {
-			in->has_cut_line = there > 0;
+			in->has_cut_line |= there > 0;
 			if (there)
 				take_line(in, there, 0, line_out, bytes_out);
 			return there > 0;
@@ -314,7 +314,7 @@ size_t input_lines(struct input *in, const char **lines_out)
 		*lines_out = (const char *)data;
 		if (!bytes && in->is_at_end) {
 			bytes = there;
-			in->has_cut_line = there > 0;
+			in->has_cut_line |= there > 0;
 		}
 		if (bytes || in->is_at_end || in->err.code) {
 			input_skip(in, bytes);

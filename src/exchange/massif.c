@@ -330,13 +330,9 @@ static bool read_head(struct massif *m, struct text t)
 
 static enum neap_err read_line(struct massif *m, struct text t, struct err *e)
 {
-	if (t.p == t.end || *t.p == '#')
-		return NEAP_OK;
-	if (m->is_ready) {
-		enum neap_err code = finish_snapshot(m, e);
-		if (code)
-			return code;
-	}
+	enum neap_err code = m->is_ready ? finish_snapshot(m, e) : NEAP_OK;
+	if (code || t.p == t.end || *t.p == '#')
+		return code;
 	switch (m->expected) {
 	case EXPECT_FIELDS:
 		return read_field(m, t, e);
@@ -357,11 +353,12 @@ static enum neap_err read_all(struct massif *m, struct err *e)
 		t.end = t.p + bytes;
 		code = read_line(m, t, e);
 	}
+	bool ends_well = m->is_ready || !input_line_is_cut(m->in);
 	if (!code && m->is_ready)
 		code = finish_snapshot(m, e);
-	if (code || m->expected == EXPECT_SNAPSHOT)
+	if (code || (m->expected == EXPECT_SNAPSHOT && ends_well))
 		return code;
-	if (m->snapshot == 1)
+	if (m->snapshot == (m->expected == EXPECT_SNAPSHOT ? 0 : 1))
 		return err_corrupt(e, "'%s' is cut in line %" PRIu64 ", in massif's first snapshot",
 				   input_name(m->in), input_line_number(m->in));
 	import_partial(m->im, "line %" PRIu64 " is in the middle of a snapshot, which is left out",

@@ -206,3 +206,14 @@ tests_unit_t_tui_paint_LDADD = tui/libtui.la $(unit_ldadd)
 unit_tests += tests/unit/t_sym_types
 tests_unit_t_sym_types_CPPFLAGS = $(unit_cppflags)
 tests_unit_t_sym_types_LDADD = $(unit_ldadd)
+
+unit_tests += tests/unit/t_exchange
+tests_unit_t_exchange_CPPFLAGS = $(unit_cppflags)
+tests_unit_t_exchange_LDADD = $(unit_ldadd)
+EXTRA_DIST += \
+	tests/exchange/adhoc.dhat.json \
+	tests/exchange/peak.dhat.json \
+	tests/exchange/peak.heaptrack.zst \
+	tests/exchange/peak.massif \
+	tests/exchange/realloc.heaptrack.raw.zst \
+	tests/exchange/realloc.heaptrack.zst

@@ -1,0 +1,319 @@
+/* Importing: the builder's bookings through small texts, and every truncation of the samples. */
+#include "config.h"
+
+#include "src/exchange/exchange.h"
+#include "src/graph/graph.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct profile *parse(const void *data, size_t bytes)
+{
+	struct profile *p = NULL;
+	struct err e = {0};
+	cr_assert_eq(exchange_parse(data, bytes, "t", NULL, &p, &e), NEAP_OK, "%s", e.text);
+	struct buf findings = {0};
+	cr_assert_eq(profile_check(p, &findings), 0, "%s", findings.data);
+	buf_release(&findings);
+	return p;
+}
+
+static struct profile *parse_text(const char *text)
+{
+	return parse(text, strlen(text));
+}
+
+static struct graph_sum sum_of(const struct profile *p, enum graph_pop pop)
+{
+	struct graph *g;
+	struct graph_sum *values = calloc(p->cohort_count + 1, sizeof *values);
+	cr_assert_eq(graph_build(p, &(struct graph_options){0}, &g, NULL), NEAP_OK);
+	graph_pop_cohorts(g, pop, graph_whole_run(g), values);
+	struct graph_sum sum = graph_add_up(values, p->cohort_count);
+	free(values);
+	graph_free(g);
+	return sum;
+}
+
+static void expect_sum(const struct profile *p, enum graph_pop pop, int64_t blocks, int64_t bytes)
+{
+	struct graph_sum sum = sum_of(p, pop);
+	cr_assert_eq(sum.blocks, blocks, "%s: %ld blocks", graph_pop_name(pop), (long)sum.blocks);
+	cr_assert_eq(sum.bytes, bytes, "%s: %ld bytes", graph_pop_name(pop), (long)sum.bytes);
+}
+
+static void expect_failure(const char *text, enum neap_err code, const char *words)
+{
+	struct profile *p;
+	struct err e = {0};
+	cr_assert_eq(exchange_parse(text, strlen(text), "t", NULL, &p, &e), code, "%s", e.text);
+	cr_assert_null(p);
+	cr_assert_not_null(strstr(e.text, words), "'%s' in '%s'", words, e.text);
+}
+
+/* ---- heaptrack ---------------------------------------------------------------------------- */
+
+#define HEAD                                                                                 \
+	"v 10400 3\nX ./prog -x\nI 1000 10\ns 4 prog\ns 4 main\ns 1b operator new(unsigned " \
+	"long)\n"                                                                            \
+	"s 3 f.c\ns 4 grow\n"
+
+Test(heaptrack, peak_is_exact_between_ticks)
+{
+	struct profile *p = parse_text(HEAD "i 100 1 2\nt 1 0\na 64 1\na a 1\n"
+					    "c 1\n+ 0\n+ 0\n+ 1\n- 0\n- 0\nc 20\n+ 1\n- 1\n- 1\n");
+	cr_assert(p->has_peak);
+	cr_assert_eq(p->peak.bytes, 210);
+	cr_assert_eq(p->peak.time_ns, 1000000);
+	expect_sum(p, POP_PEAK, 3, 210);
+	expect_sum(p, POP_ALLOCATED, 4, 220);
+	expect_sum(p, POP_FREED, 4, 220);
+	expect_sum(p, POP_LIVE, 0, 0);
+	expect_sum(p, POP_TEMPORARY, 1, 10);
+	profile_free(p);
+}
+
+Test(heaptrack, blocks_of_earlier_intervals_are_at_the_peak_too)
+{
+	struct profile *p =
+		parse_text(HEAD "i 100 1 2\nt 1 0\na 64 1\na a 1\n"
+				"+ 0\nc 20\nR 2\n+ 1\n+ 1\nc 40\n- 0\n- 1\nc 60\n+ 1\n");
+	cr_assert_eq(p->snapshot_count, 4); /* 20, 40, 60, and the end */
+	cr_assert_eq(p->snapshots[0].rss_bytes, 0x2000);
+	expect_sum(p, POP_PEAK, 3, 120);
+	expect_sum(p, POP_LIVE, 2, 20);
+	profile_free(p);
+}
+
+Test(heaptrack, a_block_freed_right_after_its_birth_is_temporary)
+{
+	struct profile *p = parse_text(HEAD "i 100 1 2\nt 1 0\na 8 1\na 10 1\n"
+					    "+ 0\n+ 1\n- 0\n- 1\n+ 1\nc 64\n- 1\n");
+	expect_sum(p, POP_TEMPORARY, 1, 16);
+	profile_free(p);
+}
+
+Test(heaptrack, operator_new_is_its_callers)
+{
+	struct profile *p = parse_text(HEAD "i 100 1 2 4 c\ni 200 1 3\nt 1 0\nt 2 1\na 8 2\n+ 0\n");
+	cr_assert_eq(p->node_count, PROFILE_NODE_FIRST + 1);
+	cr_assert_eq(p->sites[0].node, PROFILE_NODE_FIRST);
+	cr_assert_str_eq(p->symbols.funcs[p->symbols.lines[0].func - 1].name, "main");
+	cr_assert_str_eq(p->symbols.files[p->symbols.lines[0].file - 1], "f.c");
+	cr_assert_eq(p->symbols.lines[0].line, 12);
+	cr_assert_eq(p->frames[0].pc, 0x101);
+	cr_assert_str_eq(p->modules[0].path, "prog");
+	cr_assert_eq(p->run.argv_count, 2);
+	cr_assert_str_eq(p->run.argv[1], "-x");
+	profile_free(p);
+}
+
+Test(heaptrack, inlined_functions_come_innermost_first)
+{
+	struct profile *p = parse_text(HEAD "i 100 1 5 4 3 2 4 c\nt 1 0\na 8 1\n+ 0\n");
+	cr_assert_eq(p->symbols.first_line[1], 2);
+	cr_assert_str_eq(p->symbols.funcs[p->symbols.lines[0].func - 1].name, "grow");
+	cr_assert_str_eq(p->symbols.funcs[p->symbols.lines[1].func - 1].name, "main");
+	profile_free(p);
+}
+
+Test(heaptrack, format_0_has_addresses)
+{
+	struct profile *p = parse_text("v 10000\nX a\ns prog\ns main\ni 100 1 2\nt 1 0\n"
+				       "+ 10 1 a000\n+ 8 1 b000\n- b000\n- c000\n+ 8 1 a000\n");
+	expect_sum(p, POP_ALLOCATED, 3, 32);
+	expect_sum(p, POP_TEMPORARY, 1, 8);
+	expect_sum(p, POP_LIVE, 1, 8); /* a000 was given out again */
+	profile_free(p);
+}
+
+Test(heaptrack, frees_of_nothing_are_noted)
+{
+	struct profile *p = parse_text(HEAD "i 100 1 2\nt 1 0\na 8 1\n+ 0\n- 0\n- 0\n");
+	expect_sum(p, POP_LIVE, 0, 0);
+	cr_assert_not_null(strstr(p->source.notes, "1 frees of blocks that were never allocated"));
+	profile_free(p);
+}
+
+Test(heaptrack, lines_that_are_wrong_are_named)
+{
+	expect_failure(HEAD "t 1 0\n", ERR_FORMAT, "line 9 of 't'");
+	expect_failure(HEAD "i 100 1\nt 1 1\n", ERR_FORMAT, "came before");
+	expect_failure(HEAD "+ 0\n", ERR_FORMAT, "line 9");
+	expect_failure(HEAD "i 100 1\nt 1 0\n+ 10 1 a000\n", ERR_UNSUPPORTED, "raw data");
+	expect_failure("v 10400 9\n", ERR_UNSUPPORTED, "file format 9");
+	expect_failure("v 10400 3\ns ff x\n", ERR_FORMAT, "length of a string");
+}
+
+/* ---- massif ---------------------------------------------------------------------------------- */
+
+#define SNAP(n, time, heap, extra, tree)                                              \
+	"#-----------\nsnapshot=" n "\n#-----------\ntime=" time "\nmem_heap_B=" heap \
+	"\nmem_heap_extra_B=" extra "\nmem_stacks_B=0\nheap_tree=" tree "\n"
+#define MASSIF "desc: (none)\ncmd: ./prog\ntime_unit: ms\n"
+
+Test(massif, trees_are_turned_round)
+{
+	struct profile *p = parse_text(MASSIF SNAP("0", "1", "0", "0", "empty") SNAP(
+		"1", "5", "100", "8",
+		"peak") "n2: 100 (heap allocation functions) malloc/new/new[], --alloc-fns, etc.\n"
+			" n2: 90 0x10A: f (big.c:10)\n"
+			"  n0: 60 0x10B: main (in /bin/x (deleted))\n"
+			"  n0: 30 in 2 places, all below massif's threshold (1.00%)\n"
+			" n0: 10 0x10C: ???\n" SNAP("2", "7", "40", "0", "empty"));
+	cr_assert_eq(p->snapshot_count, 3);
+	expect_sum(p, POP_PEAK, 108, 108);
+	expect_sum(p, POP_LIVE, 40, 40);
+	cr_assert_eq(p->peak.time_ns, 5000000);
+	cr_assert(p->source.unknown & FACT_COUNTS);
+	bool has_main_f = false;
+	for (size_t i = 0; i < p->site_count; i++) {
+		node_id n = p->sites[i].node, up = p->node_parent[n];
+		frame_id leaf = p->node_frame[n];
+		if (up < PROFILE_NODE_FIRST || p->frames[leaf - 1].pc != 0x10b)
+			continue;
+		has_main_f = has_main_f || p->frames[p->node_frame[up] - 1].pc == 0x10c;
+	}
+	cr_assert(has_main_f); /* main calls f, which allocates */
+	cr_assert_str_eq(p->modules[0].path, "/bin/x (deleted)");
+	profile_free(p);
+}
+
+Test(massif, lines_that_are_wrong_are_named)
+{
+	expect_failure(MASSIF SNAP("0", "x", "0", "0", "empty"), ERR_FORMAT, "line 7");
+	expect_failure(MASSIF SNAP("0", "1", "5", "0", "detailed") " n0: 5 0x1: f (a.c:1)\n",
+		       ERR_FORMAT, "node of a call tree");
+	expect_failure(MASSIF, ERR_FORMAT, "no snapshot");
+}
+
+/* ---- DHAT ------------------------------------------------------------------------------------- */
+
+#define DHAT_HEAD                                                             \
+	"{\"dhatFileVersion\":2,\"mode\":\"heap\",\"bklt\":true,\"cmd\":\"./" \
+	"p\",\"pid\":7,\"te\":9,\"tg\":3,"
+#define DHAT_TABLE "\"ftbl\":[\"[root]\",\"0x1: f (a.c:5)\",\"0x2: main (a.c:9)\"]}"
+
+Test(dhat, points_are_added_up)
+{
+	struct profile *p = parse_text(
+		DHAT_HEAD "\"pps\":[{\"tb\":100,\"tbk\":5,\"gb\":60,\"gbk\":3,\"eb\":20,\"ebk\":1,"
+			  "\"acc\":[-2,1],\"fs\":[1,2]},"
+			  "{\"tb\":7,\"tbk\":1,\"gb\":7,\"gbk\":1,\"eb\":0,\"ebk\":0,\"fs\":[1,2]}]"
+			  "," DHAT_TABLE);
+	expect_sum(p, POP_ALLOCATED, 6, 107);
+	expect_sum(p, POP_LIVE, 1, 20);
+	expect_sum(p, POP_PEAK, 4, 67);
+	cr_assert_eq(p->peak.bytes, 67);
+	cr_assert_eq(p->node_count, PROFILE_NODE_FIRST + 2);
+	cr_assert_eq(p->run.pid, 7);
+	cr_assert(p->source.unknown & FACT_TIME);
+	profile_free(p);
+}
+
+Test(dhat, what_cannot_be_is_refused)
+{
+	expect_failure(DHAT_HEAD "\"pps\":[{\"tb\":1,\"tbk\":1,\"eb\":2,\"fs\":[1]}]," DHAT_TABLE,
+		       ERR_FORMAT, "more live than was allocated");
+	expect_failure(DHAT_HEAD "\"pps\":[{\"tb\":1,\"tbk\":1,\"fs\":[9]}]," DHAT_TABLE,
+		       ERR_FORMAT, "numbers of frames");
+	expect_failure(DHAT_HEAD "\"pps\":[{\"tb\":1]", ERR_FORMAT, "at byte");
+	expect_failure("{\"dhatFileVersion\":2,\"mode\":\"copy\",\"pps\":[]}", ERR_UNSUPPORTED,
+		       "'copy'");
+	expect_failure("{\"dhatFileVersion\":3,\"mode\":\"heap\",\"pps\":[]}", ERR_UNSUPPORTED,
+		       "version 3");
+}
+
+/* ---- detecting ------------------------------------------------------------------------------------ */
+
+Test(exchange, names_what_it_cannot_read)
+{
+	expect_failure("", ERR_FORMAT, "empty");
+	expect_failure("<!doctype HTML><p>", ERR_FORMAT, "a web page");
+	expect_failure("\x7f"
+		       "ELF\x02\x01",
+		       ERR_FORMAT, "a program");
+	expect_failure("\x01\x02", ERR_FORMAT, "binary data");
+}
+
+Test(exchange, takes_the_format_it_is_told)
+{
+	struct exchange_options o = {.format = exchange_format_find("massif")};
+	struct profile *p;
+	struct err e;
+	cr_assert_eq(exchange_parse(HEAD, strlen(HEAD), "t", &o, &p, &e), ERR_FORMAT);
+	cr_assert_eq(exchange_format_find("nonsense"), EXCHANGE_ANY);
+}
+
+/* ---- truncations ------------------------------------------------------------------------------------ */
+
+static struct buf sample(const char *name)
+{
+	char path[4096];
+	struct buf file = {0};
+	struct err e = {0};
+	const char *top = getenv("srcdir_abs");
+	snprintf(path, sizeof path, "%s/tests/exchange/%s", top ? top : ".", name);
+	cr_assert_eq(profile_read_file(path, &file, &e), NEAP_OK, "%s", e.text);
+	return file;
+}
+
+/* A clear message with the file's name, or a profile that is right in itself; marked unless the cut is
+ * where the format cannot tell it. */
+static void cut_at(const struct buf *file, size_t bytes, bool is_packed)
+{
+	struct profile *p = NULL;
+	struct err e = {0};
+	enum neap_err code = exchange_parse(file->data, bytes, "sample", NULL, &p, &e);
+	if (code) {
+		cr_assert(code == ERR_FORMAT || code == ERR_UNSUPPORTED, "%zu: %d", bytes, code);
+		cr_assert_not_null(strstr(e.text, "sample"), "%zu: %s", bytes, e.text);
+		return;
+	}
+	struct buf findings = {0};
+	cr_assert_eq(profile_check(p, &findings), 0, "%zu: %s", bytes, findings.data);
+	bool is_at_line = bytes && file->data[bytes - 1] == '\n';
+	bool is_before_line = bytes < file->count_bytes && file->data[bytes] == '\n';
+	cr_assert(p->source.is_partial || bytes == file->count_bytes ||
+			  (!is_packed && (is_at_line || is_before_line)),
+		  "%zu of %zu bytes: not marked", bytes, file->count_bytes);
+	buf_release(&findings);
+	profile_free(p);
+}
+
+static void cut_everywhere(const char *name, bool is_packed)
+{
+	struct buf file = sample(name);
+	for (size_t bytes = 0; bytes <= file.count_bytes; bytes++)
+		cut_at(&file, bytes, is_packed);
+	buf_release(&file);
+}
+
+Test(truncated, heaptrack_in_zstd)
+{
+	cut_everywhere("realloc.heaptrack.zst", true);
+	cut_everywhere("peak.heaptrack.zst", true);
+}
+
+Test(truncated, massif)
+{
+	cut_everywhere("peak.massif", false);
+}
+
+Test(truncated, dhat)
+{
+	cut_everywhere("peak.dhat.json", false);
+}
+
+Test(truncated, heaptrack_as_text)
+{
+	static const char text[] = HEAD "i 100 1 2\nt 1 0\na 64 1\nc 1\nR 5\n+ 0\n+ 0\n- 0\nc 20\n";
+	struct buf file = {0};
+	buf_puts(&file, text);
+	/* What is shorter could be folded stacks too. */
+	for (size_t bytes = strlen("v 10400 3\n"); bytes <= file.count_bytes; bytes++)
+		cut_at(&file, bytes, false);
+	buf_release(&file);
+}
