@@ -3,6 +3,7 @@
 integration_tests = \
 	tests/integration/query-ci.sh \
 	tests/integration/query-examples.sh \
+	tests/integration/import.sh \
 	tests/integration/info-cli.sh \
 	tests/integration/odd-worlds.sh \
 	tests/integration/real-programs.sh \
