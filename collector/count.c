@@ -171,11 +171,11 @@ static uint32_t fresh_cohort(struct nc_ctx *t, uint32_t slots)
 	if (NC_UNLIKELY(t->cohort_end - t->cohort_next < slots))
 		take_spare(t);
 	if (NC_UNLIKELY(t->cohort_end - t->cohort_next < slots)) {
-		uint32_t first = nc_region_take(NC_SEC_COHORTS, NC_DIRTY_COHORTS);
+		uint32_t first = nc_region_take(NC_SEC_COHORTS, NC_COHORT_CHUNK);
 		if (!first)
 			return NC_NONE;
 		t->cohort_next = first;
-		t->cohort_end = first + NC_DIRTY_COHORTS;
+		t->cohort_end = first + NC_COHORT_CHUNK;
 	}
 	uint32_t id = t->cohort_next;
 	t->cohort_next += slots;

@@ -98,8 +98,8 @@ static uint32_t inherited_cohort(struct inherit *in, uint32_t site, bool is_mixe
 	struct nc_ctx *t = in->t;
 	uint32_t slots = is_mixed ? 2 : 1;
 	if (t->cohort_end - t->cohort_next < slots) {
-		t->cohort_next = nc_region_take(NC_SEC_COHORTS, NC_DIRTY_COHORTS);
-		t->cohort_end = t->cohort_next ? t->cohort_next + NC_DIRTY_COHORTS : 0;
+		t->cohort_next = nc_region_take(NC_SEC_COHORTS, NC_COHORT_CHUNK);
+		t->cohort_end = t->cohort_next ? t->cohort_next + NC_COHORT_CHUNK : 0;
 		if (!t->cohort_next)
 			return NC_NONE;
 	}

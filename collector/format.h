@@ -40,7 +40,8 @@
 #define NC_VERSION          1u
 #define NC_PAGE_BYTES       4096u
 #define NC_CACHE_LINE_BYTES 64
-#define NC_DIRTY_COHORTS    64u  /* cohorts behind one dirty byte; also the chunk a thread takes */
+#define NC_DIRTY_COHORTS    8u   /* cohorts behind one dirty byte */
+#define NC_COHORT_CHUNK     64u  /* cohorts that a thread takes at once */
 #define NC_RING_ENTRIES     256u /* recycled cohorts on their way back to a thread */
 
 /* ---- sections ---------------------------------------------------------- */

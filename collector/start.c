@@ -212,7 +212,7 @@ static void fill_header(bool is_forked)
 	read_exit_range(h);
 	/* Index 0 means none; the fixed nodes and a whole group of cohorts are set aside. */
 	h->used_count[NC_SEC_NODES] = NC_NODE_FIRST_FREE;
-	h->used_count[NC_SEC_COHORTS] = NC_DIRTY_COHORTS;
+	h->used_count[NC_SEC_COHORTS] = NC_COHORT_CHUNK;
 	h->used_count[NC_SEC_THREADS] = 1;
 	h->used_count[NC_SEC_MODULES] = 1;
 }

@@ -15,7 +15,6 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define HUGE_PAGE_BYTES ((uintptr_t)2 << 20)
 #define HUGE_FROM_BYTES ((size_t)8 << 20)
 
 #define ARENA_FIRST_BYTES   ((size_t)4 << 10)
@@ -50,8 +49,9 @@ uint64_t mem_count(void)
 static void *advised(void *p, size_t bytes)
 {
 	if (p && bytes >= HUGE_FROM_BYTES) {
-		uintptr_t start = ((uintptr_t)p + HUGE_PAGE_BYTES - 1) & ~(HUGE_PAGE_BYTES - 1);
-		uintptr_t end = ((uintptr_t)p + bytes) & ~(HUGE_PAGE_BYTES - 1);
+		uintptr_t start = ((uintptr_t)p + (uintptr_t)MEM_HUGE_BYTES - 1) &
+				  ~((uintptr_t)MEM_HUGE_BYTES - 1);
+		uintptr_t end = ((uintptr_t)p + bytes) & ~((uintptr_t)MEM_HUGE_BYTES - 1);
 		madvise((void *)start, end - start, MADV_HUGEPAGE);
 	}
 	return p;
@@ -110,6 +110,30 @@ char *mem_strndup(const char *s, size_t bytes)
 void mem_free(void *p)
 {
 	free(p);
+}
+
+/* Twice as much is mapped, so that the part of it that is aligned can be kept. */
+void *mem_huge_alloc(void)
+{
+	if (!may_allocate())
+		return NULL;
+	char *map = mmap(NULL, 2 * MEM_HUGE_BYTES, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (map == MAP_FAILED)
+		return NULL;
+	size_t before = (MEM_HUGE_BYTES - (uintptr_t)map % MEM_HUGE_BYTES) % MEM_HUGE_BYTES;
+	char *p = map + before;
+	if (before)
+		munmap(map, before);
+	munmap(p + MEM_HUGE_BYTES, MEM_HUGE_BYTES - before);
+	madvise(p, MEM_HUGE_BYTES, MADV_HUGEPAGE);
+	return p;
+}
+
+void mem_huge_free(void *p)
+{
+	if (p)
+		munmap(p, MEM_HUGE_BYTES);
 }
 
 bool vec_grow(void **data, size_t *cap, size_t need, size_t elem_bytes)

@@ -19,6 +19,14 @@ char *mem_strdup(const char *s);
 char *mem_strndup(const char *s, size_t bytes);
 void mem_free(void *p); /* NULL is fine */
 
+/*
+ * mem_huge_alloc - MEM_HUGE_BYTES zeroed bytes of a mapping of their own, in one large page if the
+ * system has any: then one page fault instead of 512, and nothing to clear by hand.
+ */
+#define MEM_HUGE_BYTES ((size_t)2 << 20)
+void *mem_huge_alloc(void);
+void mem_huge_free(void *p); /* NULL is fine */
+
 /* mem_fail_at - make allocation number n from now (1 = the next) return NULL; 0 = never. */
 void mem_fail_at(uint64_t n);
 /* mem_count - allocations since the program started. */

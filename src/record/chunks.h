@@ -1,6 +1,7 @@
 /*
  * Sparse arrays indexed by the ids of a region: chunks of zeroed entries, made
- * when first touched, that never move.
+ * when first touched, that never move.  As many chunks as lie in the first two MiB
+ * are made one by one, and all further ones by the two MiB (mem_huge_alloc).
  */
 #ifndef NEAP_RECORD_CHUNKS_H
 #define NEAP_RECORD_CHUNKS_H
@@ -21,7 +22,7 @@ struct chunks {
 };
 
 void *chunks_grow(struct chunks *c, uint32_t idx);
-void chunks_release(struct chunks *c);
+void chunks_release(struct chunks *c); /* keeps elem_bytes */
 
 /* chunks_find - the entry, or NULL if its chunk was never touched. */
 static inline void *chunks_find(const struct chunks *c, uint32_t idx)

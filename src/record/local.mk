@@ -14,6 +14,7 @@ src_record_librecord_la_SOURCES = \
 	src/record/naming.c \
 	src/record/peak.c \
 	src/record/process.c \
+	src/record/queue.c \
 	src/record/record.h \
 	src/record/record_priv.h \
 	src/record/recycle.c \

@@ -23,6 +23,7 @@
 
 #define SHOW_NS            (250 * NS_PER_MS)
 #define IDLE_WAIT_NS       (500 * NS_PER_MS)
+#define NOTICE_EXEC_NS     (50 * NS_PER_MS) /* between looks at what the program is */
 #define TICK_SLACK_NS      (NS_PER_MS / 5)
 #define EVENTS             64
 #define MOST_DECLINED_SAID 3u
@@ -419,8 +420,10 @@ static void handle_events(struct recorder *r, const struct epoll_event *events, 
 static void notice_exec(struct recorder *r, uint64_t now)
 {
 	size_t at;
-	struct process *p = r->child_has_ended ? NULL : find_process(r, r->child.pid, &at);
-	if (!p)
+	if (now - r->noticed_exec_ns < NOTICE_EXEC_NS || r->child_has_ended)
+		return;
+	r->noticed_exec_ns = now;
+	if (!find_process(r, r->child.pid, &at))
 		return;
 	char exe[sizeof r->child_exe];
 	read_exe(r, exe, sizeof exe);

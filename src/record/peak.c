@@ -43,7 +43,7 @@ static struct share peak_share(const struct process *p, uint32_t idx, const stru
 static bool is_in_place(const struct process *p, uint32_t idx, const struct shadow *s)
 {
 	const struct nc_cohort *c = &p->region.cohorts[idx];
-	return s && s->id && c->birth == s->birth && c->births >= s->births;
+	return s && s->number && c->birth == s->birth && c->births >= s->births;
 }
 
 struct entries {
@@ -53,9 +53,11 @@ struct entries {
 	bool has_failed;
 };
 
-static void add_entry(struct entries *list, cohort_id id, struct share share)
+static void add_entry(const struct process *p, struct entries *list, uint32_t number,
+		      struct share share)
 {
-	if (!share.blocks || list->has_failed)
+	cohort_id id = queue_cohort_id(&p->queue, number);
+	if (!id || !share.blocks || list->has_failed)
 		return;
 	if (!vec_reserve((void **)&list->items, &list->cap, list->count + 1,
 			 sizeof list->items[0])) {
@@ -81,7 +83,7 @@ static void collect_live(struct process *p, struct entries *list)
 	for (uint32_t idx = 1; idx < used; idx++) {
 		const struct shadow *s = chunks_find(&p->scanner.shadows, idx);
 		if (is_in_place(p, idx, s))
-			add_entry(list, s->id, live_share(p, idx, s));
+			add_entry(p, list, s->number, live_share(p, idx, s));
 	}
 }
 
@@ -91,7 +93,7 @@ static void collect_peak(struct process *p, uint64_t epoch, struct entries *list
 	for (uint32_t idx = 1; idx < used; idx++) {
 		const struct shadow *s = chunks_find(&p->scanner.shadows, idx);
 		if (is_in_place(p, idx, s))
-			add_entry(list, s->id, peak_share(p, idx, s, epoch));
+			add_entry(p, list, s->number, peak_share(p, idx, s, epoch));
 	}
 	const struct recycler *r = &p->recycler;
 	if (r->epoch != epoch)
@@ -103,7 +105,7 @@ static void collect_peak(struct process *p, uint64_t epoch, struct entries *list
 		const struct shadow *s = chunks_find(&p->scanner.shadows, left->idx);
 		if (s && s->birth == left->birth && is_in_place(p, left->idx, s))
 			continue; /* not reused: counted above */
-		add_entry(list, left->id, (struct share){left->blocks, left->bytes});
+		add_entry(p, list, left->number, (struct share){left->blocks, left->bytes});
 	}
 }
 

@@ -19,9 +19,10 @@
 #define TICK_MOST_NS     (50 * NS_PER_MS) /* tick_ns is never older than this */
 #define IDLE_AFTER_NS    NS_PER_S
 #define FLUSH_NS         NS_PER_S
+#define FLUSH_MOST_NS    (4 * NS_PER_S)
 #define REFRESH_NS       (100 * NS_PER_MS)
-#define COST_SHARE       72u /* a snapshot's processor time is at most 1/72 of its interval, */
-#define APART_SHARE      32u /* which is made no longer for that than 1/32 of the time so far */
+#define COST_SHARE       160u /* a snapshot's processor time is at most 1/160 of its interval, */
+#define APART_SHARE      24u  /* which is made no longer for that than 1/24 of the time so far */
 #define FIRST_DOUBLING   1000u
 #define FURTHER_DOUBLING 500u
 
@@ -171,6 +172,7 @@ static void process_free(struct process *p)
 	if (p->statm_fd >= 0)
 		close(p->statm_fd);
 	scanner_release(&p->scanner);
+	queue_release(&p->queue);
 	tree_release(&p->tree);
 	modules_release(&p->modules);
 	threads_release(&p->threads);
@@ -228,6 +230,7 @@ enum neap_err process_new(struct recorder *r, struct newcomer *n, struct process
 	p->is_adaptive = r->is_adaptive;
 	pthread_mutex_init(&p->lock, NULL);
 	scanner_init(&p->scanner);
+	queue_init(&p->queue);
 	tree_init(&p->tree);
 	struct command c = {0};
 	command_load(&c, n->pid, n->is_first ? r->options->argv : NULL);
@@ -286,7 +289,7 @@ static void slow_down(struct process *p)
 		p->interval_ns *= 2;
 }
 
-static uint64_t own_cpu_ns(void)
+uint64_t own_cpu_ns(void)
 {
 	struct timespec t;
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
@@ -329,6 +332,7 @@ void process_snapshot(struct process *p, uint64_t now, bool is_last)
 		steady_mark(p, now);
 	}
 	uint64_t cost = own_cpu_ns() - start;
+	p->spent_ns += cost;
 	p->cost_ns = p->cost_ns ? (p->cost_ns * 7 + cost) / 8 : cost;
 }
 
@@ -345,13 +349,25 @@ static void write_out(struct process *p)
 	}
 }
 
+/* Time between flushes: as long as all before it, within bounds.  Large blocks compress better. */
+static uint64_t flush_wait_ns(const struct process *p)
+{
+	uint64_t before = p->flushed_ns > p->base_ns ? p->flushed_ns - p->base_ns : 0;
+	uint64_t wait = before < FLUSH_MOST_NS ? before : FLUSH_MOST_NS;
+	return wait > FLUSH_NS ? wait : FLUSH_NS;
+}
+
 static void flush(struct process *p, uint64_t now)
 {
-	if (p->is_broken || now - p->flushed_ns < FLUSH_NS || p->flushed_count == p->snapshot_count)
+	uint32_t written_count = p->queue.written_count;
+	if (p->is_broken || p->flushed_count == written_count ||
+	    now - p->flushed_ns < flush_wait_ns(p))
 		return;
+	uint64_t start = own_cpu_ns();
 	p->flushed_ns = now;
-	p->flushed_count = p->snapshot_count;
+	p->flushed_count = written_count;
 	write_out(p);
+	p->spent_ns += own_cpu_ns() - start;
 }
 
 /*
@@ -392,6 +408,8 @@ uint64_t process_tick(struct process *p, uint64_t now)
 		else
 			is_idle = true;
 	}
+	queue_work(p, now, false);
+	break_if_starved(p);
 	flush(p, now);
 	uint64_t wanted =
 		wait_ns(p, now) / 2 > p->interval_ns ? wait_ns(p, now) / 2 : p->interval_ns;
@@ -432,6 +450,8 @@ static uint64_t write_rest(struct process *p, const struct profile_end *end)
 	uint64_t now = p->base_ns + end->time_ns, lost = 0;
 	pthread_mutex_lock(&p->lock);
 	process_snapshot(p, now, true);
+	queue_work(p, now, true);
+	break_if_starved(p);
 	if (!p->is_broken) {
 		marks_write(p, now);
 		peak_write(p, now);
@@ -474,7 +494,7 @@ static void move_to_job(struct process *p, struct naming_job *job)
 static bool never_started(const struct process *p)
 {
 	return !__atomic_load_n(&p->region.header->start_ns, __ATOMIC_ACQUIRE) &&
-	       region_used(&p->region, NC_SEC_COHORTS) <= NC_DIRTY_COHORTS;
+	       region_used(&p->region, NC_SEC_COHORTS) <= NC_COHORT_CHUNK;
 }
 
 void process_finish(struct process *p, const struct profile_end *end)

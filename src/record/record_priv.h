@@ -37,6 +37,7 @@
 
 uint64_t now_ns(void);      /* CLOCK_MONOTONIC, as tick_ns */
 uint64_t now_unix_ns(void); /* CLOCK_REALTIME */
+uint64_t own_cpu_ns(void);  /* processor time of the calling thread */
 
 /* ---- messages: loop.c ------------------------------------------------------ */
 
@@ -203,10 +204,10 @@ enum shadow_flags {
 	SHADOW_IGNORED = 8, /* its site or thread makes no sense */
 	SHADOW_INHERITED = 16,
 };
-/* What was last written about a cohort. */
+/* What was last read of a cohort. */
 struct shadow {
 	uint64_t births, deaths, temporary; /* deaths: by any thread */
-	cohort_id id;
+	uint32_t number;      /* in the queue, which knows its id in the file; 0: none */
 	uint32_t birth;       /* 0: never seen */
 	uint32_t flags;       /* enum shadow_flags */
 	uint32_t push_thread; /* region thread on whose ring it was put; 0 = never */
@@ -217,8 +218,7 @@ struct shadow {
 
 /* Share of a recycled cohort in the peak of `recycler.epoch`. */
 struct left_share {
-	uint32_t idx, birth;
-	cohort_id id;
+	uint32_t idx, birth, number;
 	uint64_t births, blocks, bytes;
 };
 
@@ -249,15 +249,6 @@ void recycle_run(struct process *p);
 
 /* ---- scanning: scan.c ------------------------------------------------------------------------------------- */
 
-struct change { /* of one cohort, collected before it is written */
-	uint32_t idx;
-	uint32_t flags; /* enum profile_cohort_flags */
-	cohort_id id;   /* 0: a new cohort */
-	site_id site;
-	thread_id thread;
-	snap_id birth;
-	struct profile_change delta;
-};
 struct sort_item {
 	uint64_t key;
 	uint32_t i;
@@ -270,19 +261,67 @@ struct scanner {
 	uint32_t *dirty, *carry, *merged; /* groups, ascending */
 	size_t dirty_count, dirty_cap, carry_count, carry_cap, merged_cap;
 	bool has_checked_carry; /* nothing new in it after the last snapshot */
-	struct change *fresh, *moved;
-	size_t fresh_count, fresh_cap, moved_count, moved_cap;
-	struct sort_item *order, *order_tmp;
-	size_t order_cap, order_tmp_cap;
-	uint64_t odd_count; /* cohorts that made no sense */
+	uint64_t odd_count;     /* cohorts that made no sense */
 };
 void scanner_init(struct scanner *s);
 void scanner_release(struct scanner *s);
 /* scan_has_news - has anything changed since the last snapshot? */
 bool scan_has_news(struct process *p);
-/* scan_snapshot - end the current interval and write its snapshot under `head`; the last one (the process is
+/* scan_snapshot - end the current interval and queue its snapshot under `head`; the last one (the process is
  * gone, or recording ends) looks at every cohort. */
 void scan_snapshot(struct process *p, struct profile_snapshot *head, bool is_last);
+
+/* ---- snapshots on their way to the file: queue.c ------------------------------------------------- */
+
+struct queued_counts { /* blocks; or where they are in `wide` (queue.c) */
+	uint32_t births, deaths, temporary;
+};
+struct queued_change { /* of a cohort that was read before */
+	uint32_t number;
+	struct queued_counts counts;
+};
+struct queued_cohort {              /* a new one; its number is that of its place, from 1 */
+	uint32_t site_node;         /* of the region; not checked yet */
+	uint32_t thread;            /* of the file */
+	uint32_t birth        : 31; /* snapshot */
+	uint32_t is_inherited : 1;
+	struct queued_counts counts; /* filled in by queue_newborn */
+};
+struct queued_snapshot {
+	struct profile_snapshot head;
+	size_t newborn_end,
+		moved_end; /* what belongs to it lies before these, and after those of the
+					* snapshot before */
+};
+struct queue {
+	struct queued_snapshot *snapshots; /* [snapshot_first .. snapshot_count) wait */
+	size_t snapshot_first, snapshot_count, snapshot_cap;
+	struct chunks newborn; /* struct queued_cohort; [newborn_first .. newborn_count) wait */
+	struct chunks moved;   /* struct queued_change */
+	uint32_t newborn_first, newborn_count, moved_first, moved_count;
+	struct profile_change *wide; /* changes that do not fit into a queued_change */
+	size_t wide_count, wide_cap;
+
+	uint32_t number_base;   /* cohorts that were taken out when the queue was last empty */
+	struct chunks ids;      /* cohort_id by number; 0: not in the file */
+	uint32_t written_count; /* snapshots */
+	struct sort_item *order, *order_tmp;
+	size_t order_cap, order_tmp_cap;
+};
+void queue_init(struct queue *q);
+void queue_release(struct queue *q); /* empty again */
+/* queue_newborn - a new cohort of the snapshot being read; returns its number, 0 if memory runs out. */
+uint32_t queue_newborn(struct queue *q, const struct queued_cohort *cohort,
+		       const struct profile_change *change);
+/* queue_moved - a change of one that was read before; one without number is dropped when written. */
+bool queue_moved(struct queue *q, uint32_t number, const struct profile_change *change);
+/* queue_has_open - was anything put in since the last close?  queue_close - the snapshot is whole. */
+bool queue_has_open(const struct queue *q);
+bool queue_close(struct queue *q, const struct profile_snapshot *head);
+/* queue_work - write what the recorder's share of time allows; all if `is_last`. */
+void queue_work(struct process *p, uint64_t now, bool is_last);
+/* queue_cohort_id - once it is written; 0 if it made no sense. */
+cohort_id queue_cohort_id(const struct queue *q, uint32_t number);
 
 /* ---- peak: peak.c --------------------------------------------------------------------------------------------- */
 
@@ -331,13 +370,15 @@ struct process {
 	uint64_t interval_ns; /* current */
 	bool is_adaptive;     /* nobody asked for an interval */
 	uint64_t next_snapshot_ns, flushed_ns, refreshed_ns, last_busy_ns, last_cpu_ns;
-	uint64_t cost_ns;    /* processor time of a snapshot, smoothed */
+	uint64_t spent_ns;   /* processor time for all of it, until the process ends */
+	uint64_t cost_ns;    /* of reading a snapshot, smoothed */
 	uint32_t cost_nodes; /* nodes of the region when it was last measured */
 	uint32_t interval;   /* number of the current one: id of the next snapshot */
 	uint32_t snapshot_count, flushed_count;
 
 	struct steady steady;
 	struct scanner scanner;
+	struct queue queue;
 	struct tree tree;
 	struct modules modules;
 	struct threads threads;
@@ -485,7 +526,7 @@ struct recorder {
 	char unseen_exe[4096]; /* what it is now, if that has not said hello; else "" */
 	struct process **processes;
 	size_t process_count, process_cap, process_all_count;
-	uint64_t start_ns, shown_ns;
+	uint64_t start_ns, shown_ns, noticed_exec_ns;
 	uint64_t ended_alloc_count, ended_snapshot_count, ended_peak_bytes;
 	uint64_t shown_alloc_count;
 };

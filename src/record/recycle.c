@@ -91,7 +91,7 @@ static bool keep_share(struct process *p, uint32_t idx, struct shadow *s)
 	r->left[r->left_count++] = (struct left_share){
 		.idx = idx,
 		.birth = s->birth,
-		.id = s->id,
+		.number = s->number,
 		.births = s->births,
 		.blocks = c->at_peak,
 		.bytes = c->at_peak * s->size_bytes,

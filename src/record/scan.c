@@ -11,8 +11,7 @@
  * at everything.
  *
  *   dirty groups + those carried over -> cohorts that differ from their shadow
- *     -> new sites, threads, modules are written as they are met
- *     -> changes, sorted so that neighbours in the file are alike -> snapshot
+ *     -> the queue of snapshots to be written (queue.c)
  *
  * Counters are read in the order temporary, deaths, births: the reverse of the order
  * in which they are stored.  So temporary <= deaths <= births in every reading.
@@ -23,9 +22,10 @@
 
 #include <string.h>
 
-#define CARRY_ALL 32u /* dirty groups up to which all are read again */
+#define CARRY_ALL 128u /* dirty groups up to which all are read again */
 
-_Static_assert(NC_DIRTY_COHORTS == 64, "a group lies in one chunk of shadows");
+_Static_assert(CHUNK_ENTRIES % NC_COHORT_CHUNK == 0, "a mixed cohort lies in one chunk of shadows");
+_Static_assert(NC_COHORT_CHUNK % NC_DIRTY_COHORTS == 0, "a chunk of cohorts is whole groups");
 
 void scanner_init(struct scanner *s)
 {
@@ -38,10 +38,6 @@ void scanner_release(struct scanner *s)
 	mem_free(s->dirty);
 	mem_free(s->carry);
 	mem_free(s->merged);
-	mem_free(s->fresh);
-	mem_free(s->moved);
-	mem_free(s->order);
-	mem_free(s->order_tmp);
 	scanner_init(s);
 }
 
@@ -192,10 +188,10 @@ static void remember(struct shadow *s, const struct counters *r)
 	s->temporary = r->temporary;
 }
 
-/* Two slots of a mixed cohort lie in the same group. */
+/* Two slots of a mixed cohort lie in the same chunk of a thread. */
 static bool may_be_mixed(uint32_t idx)
 {
-	return idx % NC_DIRTY_COHORTS != NC_DIRTY_COHORTS - 1;
+	return idx % NC_COHORT_CHUNK != NC_COHORT_CHUNK - 1;
 }
 
 enum delta {
@@ -231,18 +227,6 @@ static enum delta take_delta(const struct nc_cohort *c, struct shadow *s, struct
 		remember(s + 1, &bytes);
 	}
 	return DELTA_SOME;
-}
-
-static struct change *new_change(struct process *p, struct change **list, size_t *count,
-				 size_t *cap)
-{
-	if (!vec_reserve((void **)list, cap, *count + 1, sizeof **list)) {
-		p->is_starved = true;
-		return NULL;
-	}
-	struct change *c = &(*list)[(*count)++];
-	memset(c, 0, sizeof *c);
-	return c;
 }
 
 static void count_births(struct process *p, const struct shadow *s, const struct profile_change *d)
@@ -292,10 +276,9 @@ static enum delta scan_new(struct process *p, uint32_t idx, struct shadow *s, ui
 	begin_shadow(p, c, s, idx, birth);
 	if (s->flags & SHADOW_IGNORED)
 		return DELTA_NONE;
-	site_id site = tree_site(p, c->site);
 	/* Inherited blocks belong to no thread of this process: they go to its first. */
 	thread_id thread = threads_find(p, c->thread ? c->thread : 1);
-	if (!site || !thread) {
+	if (!thread) {
 		s->flags |= SHADOW_IGNORED;
 		p->scanner.odd_count++;
 		return DELTA_NONE;
@@ -304,16 +287,14 @@ static enum delta scan_new(struct process *p, uint32_t idx, struct shadow *s, ui
 		s->birth = 0; /* nothing counted yet: still unknown */
 		return DELTA_UNCLEAR;
 	}
-	struct scanner *sc = &p->scanner;
-	struct change *out = new_change(p, &sc->fresh, &sc->fresh_count, &sc->fresh_cap);
-	if (!out)
-		return DELTA_NONE;
-	out->idx = idx;
-	out->flags = s->flags & SHADOW_INHERITED ? COHORT_INHERITED : 0;
-	out->site = site;
-	out->thread = thread;
-	out->birth = snap;
-	out->delta = delta;
+	struct queued_cohort cohort = {
+		.site_node = c->site,
+		.thread = thread,
+		.birth = snap,
+		.is_inherited = (s->flags & SHADOW_INHERITED) != 0,
+	};
+	s->number = queue_newborn(&p->queue, &cohort, &delta);
+	p->is_starved |= !s->number;
 	count_births(p, s, &delta);
 	return DELTA_SOME;
 }
@@ -328,13 +309,7 @@ static enum delta scan_known(struct process *p, uint32_t idx, struct shadow *s)
 		return found;
 	if (s->flags & SHADOW_PUSHED)
 		recycle_revive(p, idx, s);
-	struct scanner *sc = &p->scanner;
-	struct change *out = new_change(p, &sc->moved, &sc->moved_count, &sc->moved_cap);
-	if (!out)
-		return DELTA_NONE;
-	out->idx = idx;
-	out->id = s->id;
-	out->delta = delta;
+	p->is_starved |= !queue_moved(&p->queue, s->number, &delta);
 	count_births(p, s, &delta);
 	return DELTA_SOME;
 }
@@ -359,11 +334,18 @@ static enum delta scan_cohort(struct process *p, uint32_t idx, struct shadow *s,
 	return in_snap ? scan_new(p, idx, s, birth, in_snap) : DELTA_UNCLEAR;
 }
 
-/* The lines were just written by another processor: fetch them at once, not one by one. */
-static void prefetch_group(const struct process *p, uint32_t first)
+/* The lines were just written by another processor: fetch them at once, not one by one.  Sites of
+ * cohorts that are new are looked at too. */
+static void prefetch_group(const struct process *p, uint32_t first, const struct shadow *shadows)
 {
+	const struct nc_cohort *cohorts = &p->region.cohorts[first];
+	uint32_t node_count = p->region.max_count[NC_SEC_NODES];
 	for (uint32_t i = 0; i < NC_DIRTY_COHORTS; i++)
-		__builtin_prefetch(&p->region.cohorts[first + i]);
+		__builtin_prefetch(&cohorts[i]);
+	for (uint32_t i = 0; i < NC_DIRTY_COHORTS; i++) {
+		if (cohorts[i].birth != shadows[i].birth && cohorts[i].site < node_count)
+			__builtin_prefetch(&p->region.nodes[cohorts[i].site]);
+	}
 }
 
 /* True if the group must be looked at again at the next snapshot. */
@@ -374,11 +356,11 @@ static bool scan_group(struct process *p, uint32_t group, snap_id snap, bool is_
 	uint32_t used = region_used(&p->region, NC_SEC_COHORTS);
 	struct shadow *shadows = chunks_at(&p->scanner.shadows, first);
 	bool is_unclear = false;
-	prefetch_group(p, first);
 	if (!shadows) {
 		p->is_starved = true;
 		return false;
 	}
+	prefetch_group(p, first, shadows);
 	for (uint32_t idx = first ? first : 1; idx < end && idx < used; idx++) {
 		struct shadow *s = &shadows[idx - first];
 		if (scan_cohort(p, idx, s, snap, is_last) == DELTA_UNCLEAR)
@@ -427,56 +409,7 @@ bool scan_has_news(struct process *p)
 	return false;
 }
 
-/* ---- writing ------------------------------------------------------------------------- */
-
-static bool reserve_order(struct scanner *s, size_t count)
-{
-	return vec_reserve((void **)&s->order, &s->order_cap, count, sizeof s->order[0]) &&
-	       vec_reserve((void **)&s->order_tmp, &s->order_tmp_cap, count,
-			   sizeof s->order_tmp[0]);
-}
-
-/* In any order: the writer sorts them. */
-static void write_moved(struct process *p)
-{
-	const struct scanner *s = &p->scanner;
-	for (size_t i = 0; i < s->moved_count; i++) {
-		if (s->moved[i].id)
-			profile_change_cohort(p->writer, s->moved[i].id, &s->moved[i].delta);
-	}
-}
-
-/* Ascending by site and thread: what compresses best. */
-static void write_fresh(struct process *p)
-{
-	struct scanner *s = &p->scanner;
-	for (size_t i = 0; i < s->fresh_count; i++) {
-		const struct change *c = &s->fresh[i];
-		s->order[i] = (struct sort_item){(uint64_t)c->site << 32 | c->thread, (uint32_t)i};
-	}
-	sort_items(s->order, s->order_tmp, s->fresh_count);
-	for (size_t i = 0; i < s->fresh_count; i++) {
-		const struct change *c = &s->fresh[s->order[i].i];
-		struct shadow *shadow = chunks_find(&s->shadows, c->idx);
-		shadow->id = profile_add_cohort(p->writer, c->site, c->thread, c->birth, c->flags,
-						&c->delta);
-	}
-}
-
-static void write_snapshot(struct process *p, const struct profile_snapshot *head)
-{
-	struct err e;
-	if (!reserve_order(&p->scanner, p->scanner.fresh_count)) {
-		p->is_starved = true;
-		return;
-	}
-	profile_snapshot_begin(p->writer, head);
-	write_moved(p);
-	write_fresh(p);
-	p->snapshot_count++;
-	if (profile_snapshot_end(p->writer, &e))
-		process_break(p, &e);
-}
+/* ---- all of it ----------------------------------------------------------------------- */
 
 static void close_interval(struct process *p)
 {
@@ -489,7 +422,6 @@ void scan_snapshot(struct process *p, struct profile_snapshot *head, bool is_las
 	struct scanner *s = &p->scanner;
 	snap_id snap = p->interval;
 	size_t group_total = 0;
-	s->fresh_count = s->moved_count = 0;
 	if (!is_last)
 		close_interval(p);
 	if (!(is_last ? choose_all_groups(p, &group_total) : choose_groups(p, &group_total))) {
@@ -502,7 +434,9 @@ void scan_snapshot(struct process *p, struct profile_snapshot *head, bool is_las
 		if (scan_group(p, s->merged[i], snap, is_last) || is_few)
 			carry(p, s->merged[i]);
 	}
-	bool is_empty = !s->fresh_count && !s->moved_count;
-	if (!p->is_starved && !(is_last && is_empty && p->snapshot_count))
-		write_snapshot(p, head);
+	bool is_wanted = !is_last || !p->snapshot_count || queue_has_open(&p->queue);
+	if (p->is_starved || !is_wanted)
+		return;
+	p->is_starved = !queue_close(&p->queue, head);
+	p->snapshot_count++;
 }

@@ -12,7 +12,7 @@
  *   target_cpu_s=S  processor seconds of TARGET (its threads that are alive; to about 2 ms)
  *   after_s=S     wall seconds of the command after TARGET's end
  *   rss_kib=N     peak resident memory of TARGET, shared pages included (read every 2 ms)
- *   helper_cpu_s=S  CPU seconds of COMMAND's own process until TARGET's end; 0 if they are one
+ *   helper_cpu_s=S  CPU seconds of COMMAND's own process while TARGET ran; 0 if they are one
  *   status=N      exit status of COMMAND (128+n for a signal)
  *
  * The line goes to descriptor 3.
@@ -119,6 +119,7 @@ static void watch(pid_t command, pid_t target, struct result *out)
 {
 	int fd = (int)syscall(SYS_pidfd_open, target, 0);
 	out->first_seen = now_s();
+	double helper_before_s = target == command ? 0 : cpu_s(command);
 	for (;;) {
 		long kib = peak_kib(target);
 		if (kib > out->rss_kib)
@@ -132,7 +133,7 @@ static void watch(pid_t command, pid_t target, struct result *out)
 	}
 	out->ended = now_s();
 	if (target != command)
-		out->helper_cpu_s = cpu_s(command);
+		out->helper_cpu_s = cpu_s(command) - helper_before_s;
 	if (fd >= 0)
 		close(fd);
 }

@@ -129,7 +129,7 @@ static void make_region(void)
 	nc.header->interval = 1;
 	nc.header->batch_bytes = NC_BATCH_BYTES;
 	nc.header->used_count[NC_SEC_NODES] = NC_NODE_FIRST_FREE;
-	nc.header->used_count[NC_SEC_COHORTS] = NC_DIRTY_COHORTS;
+	nc.header->used_count[NC_SEC_COHORTS] = NC_COHORT_CHUNK;
 	nc.header->used_count[NC_SEC_THREADS] = 1;
 }
 
@@ -235,7 +235,7 @@ static void *observe(void *arg)
 	while (!__atomic_load_n(&observer_stop, __ATOMIC_RELAXED)) {
 		uint32_t used =
 			__atomic_load_n(&nc.header->used_count[NC_SEC_COHORTS], __ATOMIC_RELAXED);
-		for (uint32_t id = NC_DIRTY_COHORTS; id < used; id++)
+		for (uint32_t id = NC_COHORT_CHUNK; id < used; id++)
 			if (__atomic_load_n(&nc.cohorts[id >> NC_COHORTS_CHUNK_LG],
 					    __ATOMIC_ACQUIRE))
 				observe_cohort(nc_cohort(id));
@@ -328,7 +328,7 @@ static void check_sums(const char *title, uint64_t bound_bytes)
 		want.dead_bytes += workers[i].died_bytes;
 	}
 	uint32_t used = nc.header->used_count[NC_SEC_COHORTS];
-	for (uint32_t id = NC_DIRTY_COHORTS; id < used; id++)
+	for (uint32_t id = NC_COHORT_CHUNK; id < used; id++)
 		if (nc_cohort(id)->birth && nc_cohort(id)->site != UINT32_MAX)
 			add_cohort(&got, nc_cohort(id));
 	check_equal("births", want.born_count, got.born_count);

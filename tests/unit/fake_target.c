@@ -151,7 +151,7 @@ static void begin(void)
 	header->pid = (uint32_t)getpid();
 	header->epoch_primary = 1;
 	header->used_count[NC_SEC_NODES] = NC_NODE_FIRST_FREE;
-	header->used_count[NC_SEC_COHORTS] = NC_DIRTY_COHORTS;
+	header->used_count[NC_SEC_COHORTS] = NC_COHORT_CHUNK;
 	header->used_count[NC_SEC_THREADS] = 1;
 	header->used_count[NC_SEC_MODULES] = 1;
 	build_tree();
@@ -202,8 +202,8 @@ static uint32_t new_cohort(uint32_t site, uint64_t bytes)
 	uint32_t id = is_mixed ? 0 : recycled();
 	if (!id && chunk_end - chunk_next < 2) {
 		chunk_next = __atomic_fetch_add(&header->used_count[NC_SEC_COHORTS],
-						NC_DIRTY_COHORTS, __ATOMIC_RELAXED);
-		chunk_end = chunk_next + NC_DIRTY_COHORTS;
+						NC_COHORT_CHUNK, __ATOMIC_RELAXED);
+		chunk_end = chunk_next + NC_COHORT_CHUNK;
 	}
 	if (!id) {
 		id = chunk_next;
