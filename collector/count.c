@@ -185,7 +185,7 @@ static uint32_t fresh_cohort(struct nc_ctx *t, uint32_t slots)
 static NC_NOINLINE uint32_t cohort_new(struct nc_ctx *t, uint32_t site, uint64_t size_bytes,
 				       bool mixed)
 {
-	uint32_t id = mixed ? NC_NONE : recycled_cohort(t);
+	uint32_t id = mixed || t->is_late ? NC_NONE : recycled_cohort(t);
 	if (!id)
 		id = fresh_cohort(t, mixed ? 2 : 1);
 	if (!id) {

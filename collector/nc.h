@@ -242,6 +242,7 @@ struct nc_ctx {
 			  * signal handler must use `nested` */
 	uint32_t thread; /* index of its nc_thread */
 	bool is_primary;
+	bool is_late; /* shared by threads that are past their end; see thread.c */
 	uint8_t exit_rounds;
 
 	/* remembered stack, outermost frame first */

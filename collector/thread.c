@@ -5,6 +5,10 @@
  * key in its last round, so that what other destructors allocate is still counted.
  * A signal handler that interrupts a hook gets a context of its own (`nested`): then
  * no table is ever used by two activities at once, and nothing has to be dropped.
+ *
+ * Destructors of other keys may allocate even after that last round's destructor.  For such
+ * an event a thread takes one of some shared contexts: `busy` is its lock, which nobody waits
+ * for, and it gets the number of the thread that has it.  So that stays one thread in the profile.
  */
 #include "config.h"
 
@@ -33,6 +37,11 @@ __thread struct nc_ctx *nc_tls __attribute__((tls_model("initial-exec")));
 /* Set once at start. */
 static pthread_key_t end_key;
 static bool has_end_key;
+#define LATE_MAX 64u                       /* late threads inside a hook at once */
+static struct nc_ctx *late_ctxs[LATE_MAX]; /* from NULL to their value once; atomic */
+
+/* The number of this thread, once it has ended. */
+static __thread uint32_t ended_thread __attribute__((tls_model("initial-exec")));
 
 /* The tables of the remembered stack, for `cap` frames. */
 struct tables {
@@ -119,7 +128,7 @@ static void ctx_free(struct nc_ctx *t)
 	nc_unmap(t, sizeof *t);
 }
 
-static struct nc_ctx *ctx_new(uint32_t nest_level)
+static struct nc_ctx *ctx_map(uint32_t nest_level)
 {
 	struct nc_ctx *t = nc_map(sizeof *t);
 	if (!t)
@@ -130,12 +139,32 @@ static struct nc_ctx *ctx_new(uint32_t nest_level)
 	t->slots = nc_map(sizeof *t->slots << t->slot_lg);
 	t->scratch = nc_map(sizeof *t->scratch);
 	t->root = NC_NODE_ROOT;
-	if (!t->slots || !t->scratch || !nc_frames_grow(t) || !thread_register(t)) {
+	if (t->slots && t->scratch && nc_frames_grow(t))
+		return t;
+	ctx_free(t);
+	return NULL;
+}
+
+static struct nc_ctx *ctx_new(uint32_t nest_level)
+{
+	struct nc_ctx *t = ctx_map(nest_level);
+	if (!t)
+		return NULL;
+	if (!thread_register(t)) {
 		ctx_free(t);
 		return NULL;
 	}
 	choose_batching(t);
 	return t;
+}
+
+/* Stacks and cohorts known so far are another thread's, or another process's. */
+static void ctx_forget(struct nc_ctx *t)
+{
+	t->frame_count = 0;
+	t->segment_epoch++;
+	memset(t->slots, 0, sizeof *t->slots << t->slot_lg);
+	t->slot_used = 0;
 }
 
 static void thread_end_mark(struct nc_ctx *t)
@@ -163,6 +192,7 @@ static void thread_end(void *arg)
 		pthread_setspecific(end_key, t);
 		return;
 	}
+	ended_thread = t->thread;
 	nc_tls = NULL;
 	__asm__ volatile("" ::: "memory");
 	if (t->nested) {
@@ -187,6 +217,53 @@ static struct nc_ctx *first_ctx(void)
 	nc_tls = t; /* busy: whatever the next call allocates goes to a nested context */
 	if (has_end_key)
 		pthread_setspecific(end_key, t);
+	return t;
+}
+
+static bool is_taken(struct nc_ctx *t, uint64_t sp)
+{
+	uint64_t idle = 0;
+	return __atomic_compare_exchange_n(&t->busy, &idle, sp, false, __ATOMIC_ACQ_REL,
+					   __ATOMIC_RELAXED);
+}
+
+/* A context that no thread is in, from now on busy; a new one if need be; NULL if there is no room. */
+static struct nc_ctx *late_ctx_take(uint64_t sp)
+{
+	for (uint32_t i = 0; i < LATE_MAX; i++) {
+		struct nc_ctx *t = __atomic_load_n(&late_ctxs[i], __ATOMIC_ACQUIRE);
+		if (t && is_taken(t, sp))
+			return t;
+		if (t)
+			continue;
+		struct nc_ctx *fresh = ctx_map(0), *expected = NULL;
+		if (!fresh)
+			return NULL;
+		if (__atomic_compare_exchange_n(&late_ctxs[i], &expected, fresh, false,
+						__ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+			choose_batching(fresh);
+			return fresh;
+		}
+		ctx_free(fresh);
+		if (is_taken(expected, sp))
+			return expected;
+	}
+	return NULL;
+}
+
+/* A shared context, for this thread, which has ended. */
+static struct nc_ctx *late_enter(uint64_t sp)
+{
+	struct nc_ctx *t = late_ctx_take(sp);
+	if (!t || t->thread == ended_thread)
+		return t;
+	t->is_late = true;
+	t->thread = ended_thread;
+	t->shared = nc_thread(ended_thread);
+	/* The stacks of the one before may be unmapped. */
+	memset(t->ranges, 0, sizeof t->ranges);
+	t->range_bytes = 0;
+	ctx_forget(t);
 	return t;
 }
 
@@ -224,7 +301,7 @@ struct nc_ctx *nc_enter_slow(void)
 	struct nc_ctx *t = nc_tls;
 	uint64_t sp = (uint64_t)__builtin_frame_address(0) + 16; /* of the caller */
 	if (!t) {
-		t = first_ctx();
+		t = ended_thread ? late_enter(sp) : first_ctx();
 		if (!t)
 			nc_drop(NC_DROP_THREADS);
 		return t; /* made busy */
@@ -253,6 +330,8 @@ struct nc_ctx *nc_thread_forked(void)
 	struct nc_ctx *t = nc_tls;
 	nc.primary_is_set = 0;
 	nc.batching_now = 0;
+	memset(late_ctxs, 0, sizeof late_ctxs); /* may be in the middle of something */
+	ended_thread = 0;
 	if (!t) {
 		t = first_ctx();
 		if (t)
@@ -264,10 +343,7 @@ struct nc_ctx *nc_thread_forked(void)
 	t->cohort_next = t->cohort_end = 0;
 	t->node_next = t->node_end = 0;
 	t->unflushed_bytes = 0;
-	t->frame_count = 0;
-	t->segment_epoch++;
-	memset(t->slots, 0, sizeof *t->slots << t->slot_lg);
-	t->slot_used = 0;
+	ctx_forget(t);
 	if (!thread_register(t)) {
 		nc_tls = NULL;
 		return NULL;

@@ -88,6 +88,10 @@ target 74-same-depth.c
 target 75-jump-out.c
 target 76-made-then-loaded.c "$targets"
 target 78-no-descriptors.c
+target 82-late-keys.c
+if wanted 82; then
+	equal "82-late-keys: threads" 241 "$("$NEAP" info "$file" | sed -n 's/^Threads: *//p')"
+fi
 target 80-realloc-peak.c -- --peak base=3000017 --peak grow=16000013 --peak-total 19000030..19000030
 if [ -x "$targets/58-unnoticed" ]; then
 	target 58-unnoticed.c "$("$targets/58-unnoticed" count)"
