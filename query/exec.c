@@ -37,19 +37,19 @@ void exec_release(struct exec *x)
 	row_matches_release(x);
 	strtab_release(&x->names);
 	strtab_release(&x->tuples);
+	mem_free(x->row_of);
 	where_release(&x->w);
 }
 
 /* ---- cells --------------------------------------------------------------------------- */
 
 /* The side with the population of a measure. */
-static struct plan_side measure_side(const struct plan_side *side, size_t m)
+static struct plan_side measure_side(const struct plan *pl, const struct plan_side *side, size_t m)
 {
 	static const enum graph_pop pops[] = {
-		[MEASURE_ALLOCS] = POP_ALLOCATED,
-		[MEASURE_FREES] = POP_FREED,
-		[MEASURE_TEMP] = POP_TEMPORARY,
-		[MEASURE_PEAK] = POP_PEAK,
+		[MEASURE_ALLOCS] = POP_ALLOCATED, [MEASURE_FREES] = POP_FREED,
+		[MEASURE_TEMP] = POP_TEMPORARY,   [MEASURE_PEAK] = POP_PEAK,
+		[MEASURE_LIVE] = POP_LIVE,
 	};
 	struct plan_side s = *side;
 	if (m == MEASURE_MAIN)
@@ -57,6 +57,13 @@ static struct plan_side measure_side(const struct plan_side *side, size_t m)
 	s.pop = pops[m];
 	if (s.pop == POP_PEAK)
 		s.instant_ns = graph_peak(s.file->g).time_ns;
+	/* The peak is an instant of the whole run; a file of samples tells of all of it. */
+	if (pl->needs_samples && side->pop == POP_PEAK && s.pop != POP_PEAK) {
+		s.window = graph_whole_run(s.file->g);
+		s.instant_ns = graph_snap_time(s.file->g, s.window.to);
+	}
+	if (pl->needs_samples && s.pop == POP_LIVE)
+		s.instant_ns = graph_snap_time(s.file->g, s.window.to);
 	return s;
 }
 
@@ -64,7 +71,7 @@ static enum neap_err load(struct exec *x, size_t side, size_t m)
 {
 	const struct plan *pl = x->pl;
 	struct err e = {0};
-	struct plan_side s = measure_side(&pl->sides[side], m);
+	struct plan_side s = measure_side(pl, &pl->sides[side], m);
 	struct cells *c = &x->cells[side][m];
 	if (cells_load(&s, cells_by_death(pl, s.pop), c, &e))
 		return query_fail_err(pl->error, pl->query->span, &e);
@@ -267,7 +274,11 @@ static enum neap_err gather(struct exec *x, struct gathered *to)
 		code = pl->is_hist_of_rows ? gather_hist(x, to) : gather_table(x, to);
 		break;
 	}
-	return code ? code : gather_cut(x, to, &cut);
+	if (!code)
+		code = gather_cut(x, to, &cut);
+	if (!code && pl->needs_samples)
+		code = samples_make(x, to, &cut);
+	return code;
 }
 
 static bool make_columns(struct exec *x)
@@ -287,6 +298,7 @@ static bool make_columns(struct exec *x)
 			.word = arena_strndup(&r->arena, word, strlen(word)),
 			.type = k ? k->type : column_type(c->column),
 			.is_key = c->is_key,
+			.is_hidden = c->is_hidden,
 		};
 		r->totals[i] = k ? (struct result_cell){.is_unknown = true}
 				 : column_cell(x, &x->totals, c->column);
@@ -317,17 +329,36 @@ static bool make_notes(struct exec *x)
 	return is_good;
 }
 
+static const char *canonical_text(struct query_result *r, const struct ast_query *q, bool *is_good)
+{
+	struct buf text = {0};
+	query_canonical(q, &text);
+	*is_good = *is_good && !text.has_failed;
+	const char *copy = copy_text(r, text.data ? text.data : "", text.count_bytes, is_good);
+	buf_release(&text);
+	return copy;
+}
+
+static const char *question_text(struct query_result *r, const struct ast_query *q, bool *is_good)
+{
+	struct ast_query kept = *q;
+	kept.stages = arena_array(&r->arena, q->stage_count + 1, sizeof *kept.stages);
+	kept.stage_count = 0;
+	for (size_t i = 0; kept.stages && i < q->stage_count; i++) {
+		if (q->stages[i].kind != STAGE_AS)
+			kept.stages[kept.stage_count++] = q->stages[i];
+	}
+	*is_good = *is_good && kept.stages;
+	return canonical_text(r, kept.stages ? &kept : q, is_good);
+}
+
 static bool make_head(struct exec *x)
 {
 	const struct plan *pl = x->pl;
 	struct query_result *r = x->out;
-	struct buf canonical = {0};
 	bool is_good = true;
-	query_canonical(pl->query, &canonical);
-	is_good = !canonical.has_failed;
-	r->canonical =
-		copy_text(r, canonical.data ? canonical.data : "", canonical.count_bytes, &is_good);
-	buf_release(&canonical);
+	r->canonical = canonical_text(r, pl->query, &is_good);
+	r->question = question_text(r, pl->query, &is_good);
 	r->view = pl->is_hist_of_rows ? VIEW_HIST : pl->view;
 	r->format = pl->format;
 	r->is_signed = pl->is_signed;
@@ -417,6 +448,8 @@ void query_result_free(struct query_result *r)
 		return;
 	mem_free(r->rows);
 	mem_free(r->cells);
+	mem_free(r->samples);
+	mem_free(r->sample_sums);
 	arena_release(&r->arena);
 	mem_free(r);
 }

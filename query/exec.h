@@ -158,6 +158,7 @@ struct exec {
 
 	struct query_result *out;
 	entry_id *first_entries; /* of x->frames, in the result's arena */
+	uint32_t *row_of;        /* by group, if the plan needs samples: its row; UINT32_MAX */
 };
 
 enum neap_err exec_no_memory(struct exec *x);
@@ -293,6 +294,12 @@ bool tree_is_plain(const struct exec *x);
 /* gather_plain_tree - such a tree, faster (exec_plain.c). */
 enum neap_err gather_plain_tree(struct exec *x, struct gathered *to, uint32_t depth_most);
 enum neap_err gather_timeline(struct exec *x, struct gathered *to);
+/* Blocks apart by their sizes (exec_samples.c). */
+/* samples_begin - before rows are gathered: x->row_of, if the plan needs samples. */
+enum neap_err samples_begin(struct exec *x);
+/* samples_make - the samples of the result, once all of its rows are there. */
+enum neap_err samples_make(struct exec *x, const struct gathered *rows,
+			   const struct stack_cut *cut);
 /* tree_open - what is below a row of a tree, after the stages that act on rows.  From the leaf up
  * only once for each row. */
 enum neap_err tree_open(struct exec *x, uint32_t v, struct row_list *out);

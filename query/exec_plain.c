@@ -42,7 +42,7 @@ bool tree_is_plain(const struct exec *x)
 static inline bool has_values(const struct plain *t, uint32_t v)
 {
 	const struct graph_sum *total = t->total[0];
-	if (t->total[1])
+	if (t->total[1] || t->x->pl->needs_samples)
 		return row_has_values(t->x, v);
 	return total[v].blocks || total[v].bytes || row_has_values(t->x, v);
 }
@@ -267,6 +267,8 @@ static bool show(struct plain *t, struct gathered *to, const struct open_row *ro
 	    !vec_reserve((void **)&to->cells, &to->cell_cap, at + width, sizeof *to->cells))
 		return false;
 	fill_cells(t, row->v, to->cells + at);
+	if (x->row_of)
+		x->row_of[row->v] = (uint32_t)to->row_count;
 	struct result_row *r = &to->rows[to->row_count++];
 	*r = (struct result_row){.kind = ROW_PLAIN, .depth = row->depth, .parent = row->parent};
 	uint32_t group = x->space.tree->entry[row->v];

@@ -163,6 +163,8 @@ static enum neap_err gather_group(struct exec *x, struct gathered *to, uint32_t 
 {
 	struct values v;
 	struct result_row row = {.kind = ROW_PLAIN, .depth = depth, .parent = parent};
+	if (x->row_of)
+		x->row_of[group] = (uint32_t)to->row_count;
 	enum neap_err code = row_values(x, group, &v);
 	return code ? code : gather_row(x, to, &row, group, &v);
 }
@@ -246,13 +248,37 @@ enum neap_err tree_open(struct exec *x, uint32_t v, struct row_list *out)
 	return code ? code : rows_apply(x, out);
 }
 
+#define DRAWN_PART \
+	4000.0 /* of the whole: less than a third of a pixel where drawings are 1200 wide */
+
+static double side_bytes(const struct exec *x, size_t side, uint32_t v)
+{
+	double bytes = (double)x->sums[side][MEASURE_MAIN].total[v].bytes;
+	return bytes < 0 ? -bytes : bytes;
+}
+
+/* From the leaf up there are far more rows than can be drawn. */
+static bool is_too_small(const struct exec *x, uint32_t v)
+{
+	if (!x->pl->needs_pixels || v == VNODE_ROOT)
+		return false;
+	double most = 0, whole = 0;
+	for (size_t side = 0; side < x->pl->side_count; side++) {
+		double bytes = side_bytes(x, side, v);
+		double all = (double)x->totals.side[side].total[MEASURE_MAIN].bytes;
+		most = bytes > most ? bytes : most;
+		whole = all > whole ? all : whole;
+	}
+	return most * DRAWN_PART < whole;
+}
+
 /* Children go on the stack last first, so that they come off in order. */
 static enum neap_err open_vnode(struct exec *x, struct walk *w, uint32_t v, uint32_t depth,
 				uint32_t parent)
 {
 	struct row_list rows = {.count = 0};
 	bool is_good = true;
-	if (depth >= w->depth_most)
+	if (depth >= w->depth_most || is_too_small(x, v))
 		return NEAP_OK;
 	enum neap_err code = tree_open(x, v, &rows);
 	if (!code && rows.other_count) {
@@ -291,9 +317,12 @@ enum neap_err gather_tree(struct exec *x, struct gathered *to)
 	if (view && view->view == VIEW_TREE && view->has_quantity &&
 	    view->quantity.value < UINT32_MAX)
 		w.depth_most = view->quantity.value < 1 ? 1 : (uint32_t)view->quantity.value;
+	enum neap_err code = samples_begin(x);
+	if (code)
+		return code;
 	if (tree_is_plain(x))
 		return gather_plain_tree(x, to, w.depth_most);
-	enum neap_err code = open_vnode(x, &w, VNODE_ROOT, 0, UINT32_MAX);
+	code = open_vnode(x, &w, VNODE_ROOT, 0, UINT32_MAX);
 	while (!code && w.count)
 		code = show_next(x, to, &w);
 	while (w.count)

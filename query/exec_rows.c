@@ -71,7 +71,14 @@ bool row_has_values(const struct exec *x, uint32_t group)
 		sum_take(&self, &x->sums[0][MEASURE_MAIN].self[group]);
 		sum_take(&total, &x->sums[0][MEASURE_MAIN].total[group]);
 	}
-	return self.blocks || self.bytes || total.blocks || total.bytes;
+	if (self.blocks || self.bytes || total.blocks || total.bytes)
+		return true;
+	for (size_t m = MEASURE_MAIN + 1; x->pl->needs_samples && m < MEASURE_COUNT; m++) {
+		const struct graph_sum *other = x->sums[last][m].total;
+		if (other && (other[group].blocks || other[group].bytes))
+			return true;
+	}
+	return false;
 }
 
 /* ---- order --------------------------------------------------------------------------------- */

@@ -14,6 +14,7 @@
 #include "query/exec.h"
 
 #define POINTS_DEFAULT 60
+#define POINTS_DRAWN   500 /* where a drawing shows each */
 
 struct timeline {
 	struct exec *x;
@@ -161,7 +162,8 @@ static size_t count_points(const struct timeline *t)
 {
 	const struct plan *pl = t->x->pl;
 	const struct ast_stage *view = pl->view_stage;
-	size_t count = POINTS_DEFAULT;
+	bool is_drawn = pl->format == FORMAT_SVG || pl->format == FORMAT_HTML;
+	size_t count = is_drawn ? POINTS_DRAWN : POINTS_DEFAULT;
 	if (view && view->has_quantity && view->quantity.value > 0)
 		count = (size_t)view->quantity.value;
 	for (size_t side = 0; side < pl->side_count; side++) {

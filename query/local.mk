@@ -18,6 +18,7 @@ query_libquery_la_SOURCES = \
 	query/exec_plain.c \
 	query/exec_result.c \
 	query/exec_rows.c \
+	query/exec_samples.c \
 	query/exec_space.c \
 	query/exec_sums.c \
 	query/exec_time.c \
@@ -53,6 +54,7 @@ query_libquery_la_SOURCES = \
 	query/regex.h \
 	query/resolve.c \
 	query/resolve_expr.c \
+	query/resolve_format.c \
 	query/resolve_time.c \
 	query/result.h \
 	query/session.c \

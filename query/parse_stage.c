@@ -216,19 +216,9 @@ static bool parse_assert(struct parser *p, struct ast_stage *s)
 	return true;
 }
 
-static const char *const later_formats[] = {"pprof",     "svg",    "speedscope", "html",
-					    "callgrind", "massif", "dot"};
-
 static bool parse_as(struct parser *p, struct ast_stage *s)
 {
 	const struct vocab_word *f = parser_is_vocab(p, LEX_NAME, &vocab_formats);
-	for (size_t i = 0; !f && i < sizeof later_formats / sizeof later_formats[0]; i++) {
-		if (token_is(p, &p->token, later_formats[i])) {
-			parser_fail_at(p, p->token.span, "the format '%s' is not available yet",
-				       later_formats[i]);
-			return parser_help(p, "use one of the formats above");
-		}
-	}
 	if (!f)
 		return parser_unexpected(p, "format");
 	s->format = (enum ast_format)f->id;

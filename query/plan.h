@@ -99,6 +99,7 @@ enum measure {
 	MEASURE_FREES,
 	MEASURE_TEMP,
 	MEASURE_PEAK,
+	MEASURE_LIVE, /* at the end of the window; only for formats that want it */
 	MEASURE_COUNT
 };
 
@@ -150,6 +151,7 @@ struct plan_column {
 	bool is_key;
 	size_t key;             /* index */
 	enum ast_column column; /* else */
+	bool is_hidden;         /* not asked for, but the format needs it */
 };
 
 struct plan_pointers { /* a growing list in the plan's arena */
@@ -200,6 +202,8 @@ struct plan {
 	bool uses_died, uses_lifetime, uses_time; /* in conditions, keys or columns */
 	bool needs_measure[MEASURE_COUNT];
 	bool needs_extremes, needs_quantiles;
+	bool needs_samples; /* the result lists blocks of each size at each stack (exec_samples.c) */
+	bool needs_pixels; /* rows of trees are drawn: what is too small to be seen is not opened */
 
 	uint64_t unknown_facts; /* enum profile_fact: what a file of a side does not know */
 
@@ -226,6 +230,13 @@ void plan_release(struct plan *pl);
 /* plan_build - everything that can be wrong with a query is found here or while its conditions are evaluated. */
 enum neap_err plan_build(struct query_session *s, const struct ast_script *script,
 			 size_t statement_idx, struct plan *out, struct query_error *error);
+
+/* resolve_format - what the format makes of the view (resolve_format.c). */
+enum neap_err resolve_format(struct plan *pl);
+/* resolve_format_keys - by what the format tells frames of trees apart. */
+const enum ast_field *resolve_format_keys(const struct plan *pl, size_t *count_out);
+/* resolve_format_columns - add what the format needs besides the columns asked for. */
+enum neap_err resolve_format_columns(struct plan *pl);
 
 /* plan_column_of - what a name of sort, select, top or a row condition means here. */
 enum neap_err plan_column_of(struct plan *pl, const struct ast_text *word, enum ast_column column,

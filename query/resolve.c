@@ -8,7 +8,7 @@
  *     and growth a,b,delta take the place of total
  *   - `where` filters allocations before `by` and rows after it, and rows too if it names a
  *     column
- *   - `as folded` means stacks
+ *   - `as folded` means stacks, and other formats other views (resolve_format.c)
  *   - `hist` of a field is of allocations, of a column of the rows that a table would have
  */
 #include "config.h"
@@ -420,14 +420,16 @@ static enum neap_err select_columns(struct plan *pl, const struct ast_stage *sta
 
 static enum neap_err resolve_columns(struct plan *pl, const struct ast_stage *select)
 {
-	size_t most = pl->key_count + (select ? select->col_count : 0) + 8;
+	size_t most = pl->key_count + (select ? select->col_count : 0) + 11;
+	enum neap_err code = NEAP_OK;
 	pl->columns = plan_alloc(pl, most, sizeof *pl->columns);
 	if (!pl->columns)
 		return query_no_memory(pl->error);
 	if (select)
-		return select_columns(pl, select);
-	default_columns(pl);
-	return NEAP_OK;
+		code = select_columns(pl, select);
+	else
+		default_columns(pl);
+	return code ? code : resolve_format_columns(pl);
 }
 
 /* ---- stages ------------------------------------------------------------------------------- */
@@ -490,30 +492,6 @@ static enum neap_err add_stage(struct plan *pl, const struct ast_stage *stage, s
 		break;
 	}
 	return is_added ? NEAP_OK : query_no_memory(pl->error);
-}
-
-static enum neap_err resolve_format(struct plan *pl)
-{
-	const struct ast_stage *as = pl->as_stage;
-	pl->format = as && as->format < FORMAT_COUNT ? as->format : FORMAT_TABLE;
-	if (as && as->has_file) {
-		pl->to_file = plan_printf(pl, "%.*s", (int)as->file.bytes, as->file.s);
-		if (!pl->to_file)
-			return query_no_memory(pl->error);
-	}
-	if (pl->format != FORMAT_FOLDED)
-		return NEAP_OK;
-	bool is_fine = pl->view == VIEW_TREE || pl->view == VIEW_STACKS ||
-		       (pl->view == VIEW_FLAME && !pl->view_stage->is_inverted) ||
-		       (pl->view == VIEW_CALLEES && !pl->view_stage->has_step) ||
-		       (pl->view == VIEW_TABLE && (!pl->has_by || pl->is_by_stack));
-	if (!is_fine) {
-		query_fail(pl->error, ERR_USAGE, as->span, "'folded' shows whole stacks only");
-		return query_fail_help(pl->error, "leave out '%s', or take another format",
-				       pl->view_stage ? vocab_views.words[pl->view].word : "by");
-	}
-	pl->view = VIEW_STACKS;
-	return NEAP_OK;
 }
 
 /* Rows as a table would have them, counted by the values of a column. */
@@ -606,10 +584,12 @@ static enum neap_err set_key(struct plan *pl, struct plan_key key)
 /* Frames of trees are told apart by the keys of `by` if these are of frames, else by function. */
 static enum neap_err resolve_tree_keys(struct plan *pl)
 {
-	static const enum ast_field of_function[] = {FIELD_FUNC};
 	enum neap_err code = NEAP_OK;
-	if (!pl->has_by || pl->has_block_key)
-		code = set_keys(pl, of_function, 1);
+	if (!pl->has_by || pl->has_block_key) {
+		size_t count;
+		const enum ast_field *fields = resolve_format_keys(pl, &count);
+		code = set_keys(pl, fields, count);
+	}
 	if (code || pl->view != VIEW_PEEK)
 		return code;
 	struct plan_key *keys = plan_alloc(pl, pl->key_count + 1, sizeof *keys);
@@ -690,7 +670,7 @@ static enum neap_err check_timeline(struct plan *pl)
 		return plan_note(pl, "a timeline is of everything together: stages on rows have no "
 				     "effect");
 	for (size_t i = 0; i < pl->column_count; i++) {
-		bool is_sum = pl->columns[i].is_key;
+		bool is_sum = pl->columns[i].is_key || pl->columns[i].is_hidden;
 		for (size_t k = 0; !is_sum && k < sizeof sums / sizeof sums[0]; k++)
 			is_sum = pl->columns[i].column == sums[k];
 		if (!is_sum)

@@ -56,12 +56,19 @@ struct result_row {
 	uint32_t frame_count;
 };
 
+/* Blocks of one size whose stack is that of a row of a tree. */
+struct result_sample {
+	uint32_t row;        /* UINT32_MAX: the stack is unknown */
+	uint64_t size_bytes; /* of each block; 0: of many sizes */
+};
+
 struct query_result {
 	enum ast_view view;
 	enum ast_format format;
 	const char *to_file;    /* NULL: standard output */
 	bool is_signed;         /* diff, growth */
 	const char *canonical;  /* the query */
+	const char *question;   /* the same without `as`: gives the same numbers in any format */
 	const char *population; /* "live at 12.00 s (snapshot 400 of 1000)": instants really used */
 
 	struct result_column *columns;
@@ -70,6 +77,16 @@ struct query_result {
 	struct result_cell *cells; /* row-major: [row_count * column_count] */
 	size_t row_count;
 	struct result_cell *totals; /* [column_count]: the total line */
+
+	/*
+	 * For formats that tell sizes apart, else none: what samples hold of each population.
+	 * Their sums are [sample_count * sample_word_count].
+	 */
+	struct result_sample *samples;
+	size_t sample_count;
+	struct graph_sum *sample_sums;
+	const char *const *sample_words; /* "alloc", "inuse", "peak", ... */
+	size_t sample_word_count, main_sample_word;
 
 	const char **notes; /* warnings and notes, one line each */
 	size_t note_count;
@@ -80,7 +97,7 @@ struct query_result {
 
 	struct graph *graph; /* for names of frames; NULL in a diff of two files with only keys */
 	/*
-	 * Owns everything but rows and cells, which are arrays of their own (query_result_free),
+	 * Owns everything but rows, cells and samples, which are arrays of their own (query_result_free),
 	 * and the graph and the texts of cells, which belong to the session: free the result first.
 	 */
 	struct arena arena;

@@ -10,6 +10,7 @@
 #include "src/cmd/find.h"
 #include "src/cmd/save.h"
 #include "src/exchange/exchange.h"
+#include "src/report/compose.h"
 #include "src/report/out.h"
 
 #include <stdio.h>
@@ -128,7 +129,7 @@ static void asking_release(struct asking *a)
 
 /* ---- results --------------------------------------------------------------------------- */
 
-static int write_result(struct asking *a, const struct query_result *r)
+static int write_result(struct asking *a, size_t i, const struct query_result *r)
 {
 	const struct ask *ask = a->ask;
 	size_t width = ask->width_cols ? ask->width_cols : screen_width();
@@ -145,7 +146,7 @@ static int write_result(struct asking *a, const struct query_result *r)
 	enum neap_err code = NEAP_OK;
 	if (!r->to_file && is_for_people && a->result_count++)
 		buf_putc(&out, '\n');
-	code = out_write(r, &o, &out, &e);
+	code = compose_write(a->session, a->script, i, r, &o, &out, &e);
 	if (!code && r->to_file)
 		code = save_file(r->to_file, out.count_bytes ? out.data : "", out.count_bytes, &e);
 	else if (!code && out.count_bytes)
@@ -182,7 +183,7 @@ static int run_statement(struct asking *a, size_t i, bool *is_answered)
 		return fail_query(a, &error);
 	for (size_t k = 0; k < r->note_count; k++)
 		say("note: ", r->notes[k]);
-	int status = write_result(a, r);
+	int status = write_result(a, i, r);
 	if (!status) {
 		*is_answered = true;
 		fflush(stdout);

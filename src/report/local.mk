@@ -8,6 +8,13 @@ src_report_libreport_la_SOURCES = \
 	src/report/callers.h \
 	src/report/chart.c \
 	src/report/chart.h \
+	src/report/compose.c \
+	src/report/compose.h \
+	src/report/derive.c \
+	src/report/derive.h \
+	src/report/exported.c \
+	src/report/exported.h \
+	src/report/exported_table.c \
 	src/report/head.c \
 	src/report/head.h \
 	src/report/lines.c \
@@ -19,6 +26,7 @@ src_report_libreport_la_SOURCES = \
 	src/report/out.c \
 	src/report/out.h \
 	src/report/out_cell.c \
+	src/report/out_exchange.c \
 	src/report/out_json.c \
 	src/report/out_priv.h \
 	src/report/out_sep.c \

@@ -83,6 +83,15 @@ static void write_format(struct out *x)
 	case FORMAT_FOLDED:
 		out_folded(x);
 		break;
+	case FORMAT_PPROF:
+	case FORMAT_SPEEDSCOPE:
+	case FORMAT_CALLGRIND:
+	case FORMAT_DOT:
+	case FORMAT_MASSIF:
+	case FORMAT_SVG:
+	case FORMAT_HTML:
+		out_exchange(x);
+		break;
 	default:
 		write_view(x);
 		break;
@@ -99,34 +108,44 @@ static bool is_shown_already(const struct out *x, size_t column)
 	return false;
 }
 
+bool out_begin(struct out *x, const struct query_result *r, const struct out_options *o,
+	       struct buf *out)
+{
+	*x = (struct out){.r = r, .o = o};
+	x->text = (struct text){.out = out,
+				.width_cols = o->width_cols,
+				.has_colour = o->has_colour,
+				.is_utf8 = o->is_utf8};
+	x->names = (struct shortener){.is_utf8 = o->is_utf8,
+				      .cwd = r->graph ? graph_profile(r->graph)->run.cwd : NULL};
+	x->shown = mem_array(r->column_count, sizeof *x->shown);
+	for (size_t i = 0; x->shown && i < r->column_count; i++) {
+		if (!r->columns[i].is_hidden && !is_shown_already(x, i))
+			x->shown[x->shown_count++] = i;
+	}
+	return x->shown;
+}
+
+bool out_end(struct out *x)
+{
+	bool has_failed = x->has_failed || x->names.has_failed || x->scratch.has_failed ||
+			  x->text.out->has_failed;
+	mem_free(x->shown);
+	out_release_names(x);
+	buf_release(&x->scratch);
+	shortener_release(&x->names);
+	return !has_failed;
+}
+
 enum neap_err out_write(const struct query_result *r, const struct out_options *o, struct buf *out,
 			struct err *e)
 {
-	struct out x = {
-		.r = r,
-		.o = o,
-		.text = {.out = out,
-			 .width_cols = o->width_cols,
-			 .has_colour = o->has_colour,
-			 .is_utf8 = o->is_utf8},
-		.names = {.is_utf8 = o->is_utf8,
-			  .cwd = r->graph ? graph_profile(r->graph)->run.cwd : NULL},
-		.shown = mem_array(r->column_count, sizeof *x.shown),
-	};
-	if (!x.shown)
+	struct out x;
+	if (!out_begin(&x, r, o, out))
 		return err_nomem(e, "the result");
-	for (size_t i = 0; i < r->column_count; i++) {
-		if (!r->columns[i].is_hidden && !is_shown_already(&x, i))
-			x.shown[x.shown_count++] = i;
-	}
+	x.e = e;
 	write_format(&x);
-	bool has_failed =
-		x.has_failed || x.names.has_failed || x.scratch.has_failed || out->has_failed;
-	mem_free(x.shown);
-	out_release_names(&x);
-	buf_release(&x.scratch);
-	shortener_release(&x.names);
-	return has_failed ? err_nomem(e, "the result") : NEAP_OK;
+	return out_end(&x) || x.code ? x.code : err_nomem(e, "the result");
 }
 
 void out_totals(const struct query_result *r, struct buf *out)

@@ -9,6 +9,7 @@
  *   out_source.c  annotated source
  *   out_sep.c     tsv, csv, markdown
  *   out_json.c    json, jsonl
+ *   out_exchange.c, exported.c, exported_table.c   formats of other tools
  */
 #ifndef NEAP_REPORT_OUT_PRIV_H
 #define NEAP_REPORT_OUT_PRIV_H
@@ -39,7 +40,14 @@ struct out {
 	size_t shown_count;
 	struct buf scratch; /* of out_cell_text and out_label */
 	bool has_failed;    /* memory ran out */
+	struct err *e;
+	enum neap_err code; /* what a writer of src/exchange ended with */
 };
+
+/* out_begin - ready for the renderers below; false: no memory.  End it with out_end in any case but that. */
+bool out_begin(struct out *x, const struct query_result *r, const struct out_options *o,
+	       struct buf *out);
+bool out_end(struct out *x); /* false: memory ran out somewhere */
 
 /* ---- cells (out_cell.c) ----------------------------------------------------------- */
 
@@ -111,6 +119,8 @@ void out_tree(struct out *x);
 void out_peek(struct out *x);
 void out_sum(struct out *x);
 void out_timeline(struct out *x);
+/* out_first_start - where the first step of a timeline begins. */
+uint64_t out_first_start(const struct query_result *r);
 void out_flame(struct out *x);
 void out_stacks(struct out *x);
 void out_source(struct out *x);
@@ -122,5 +132,7 @@ void out_separated(struct out *x, bool is_csv);
 void out_markdown(struct out *x);
 void out_json(struct out *x);
 void out_jsonl(struct out *x);
+/* out_exchange - formats of other tools (src/exchange); sets x->code. */
+void out_exchange(struct out *x);
 
 #endif

@@ -74,8 +74,10 @@ static void write_range(struct out *x, size_t column)
 }
 
 /* Rows tell where their step ends; the first is as long as the second. */
-static uint64_t first_start(const struct query_result *r)
+uint64_t out_first_start(const struct query_result *r)
 {
+	if (!r->row_count)
+		return 0;
 	uint64_t first = r->rows[0].time_ns;
 	uint64_t step = r->row_count > 1 ? r->rows[1].time_ns - first : first;
 	return step < first ? first - step : 0;
@@ -95,7 +97,7 @@ void out_timeline(struct out *x)
 		values[row] = (int64_t)out_value(&r->columns[column], out_cell(x, row, column));
 	struct chart_points points = {.values = values,
 				      .count = r->row_count,
-				      .start_ns = first_start(r),
+				      .start_ns = out_first_start(r),
 				      .end_ns = r->rows[r->row_count - 1].time_ns,
 				      .is_count = r->columns[column].type == RESULT_COUNT};
 	if (!chart_points(&x->text, &points))

@@ -63,7 +63,10 @@ for format in tsv csv json jsonl markdown folded; do
 done
 query format-tree-tsv json.neap 'peak | collapse recursion | tree 3 | as tsv'
 query format-sum-json json.neap 'peak | assert total < 1G | as json'
-query format-unknown json.neap 'live | as pprof'
+query format-unknown json.neap 'live | as cvs'
+query format-svg-table json.neap 'live | by func | as svg'
+query format-callgrind-signed json.neap 'growth | as callgrind'
+query format-massif-freed json.neap 'freed | as massif'
 query hostile hostile.neap 'live | by func,file'
 query hostile-class hostile.neap 'live | by class'
 query hostile-tsv hostile.neap 'live | by func | as tsv'

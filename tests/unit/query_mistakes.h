@@ -54,18 +54,11 @@ static const struct query_mistake {
 			 " |   ^~~~~\n"
 			 " = expected: where, by, sort, top, ...\n"
 			 " = help: write 'by'\n"},
-	{"peak | as pprof to heap.pb.gz",
-	 "error: the format 'pprof' is not available yet\n"
-	 " --> query:1:11\n"
-	 " | peak | as pprof to heap.pb.gz\n"
-	 " |           ^~~~~\n"
-	 " = expected: table, tsv, csv, json, jsonl, markdown, folded\n"
-	 " = help: use one of the formats above\n"},
 	{"live | as cvs", "error: unknown format 'cvs'\n"
 			  " --> query:1:11\n"
 			  " | live | as cvs\n"
 			  " |           ^~~\n"
-			  " = expected: table, tsv, csv, json, jsonl, markdown, folded\n"
+			  " = expected: table, tsv, csv, json, ...\n"
 			  " = help: did you mean 'csv'?\n"},
 	{"live | json", "error: unknown stage 'json'\n"
 			" --> query:1:8\n"
