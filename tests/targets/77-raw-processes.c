@@ -4,7 +4,7 @@
  * RUN:   ./77-raw-processes [FORKS]
  * The first process: before allocs=30 bytes=5310 live 30; in_thread allocs=3000000 live 0; between (in the child that shares
  * its memory) allocs=3 bytes=537 live 0.  The children of fork and the one of raw clone: in_child allocs=20 bytes=3460
- * live 10, before live 20.  Run as root, one more child becomes another user first: it cannot reach the recorder.
+ * live 10, before live 20.  Run as root, one more child becomes another user first.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
