@@ -1,8 +1,10 @@
 #!/bin/bash
 # Compares neap's totals with those of an independent counter, to the byte, on real
 # programs: allocations, bytes, leaked blocks and bytes, exact peak, temporary blocks.
+# Then runs long workloads and upstream test suites, which must answer the same when recorded.
 #
-#   real-programs.sh [all | NAME...]     without arguments a short selection
+#   real-programs.sh [all | NAME...]     without arguments a short selection;
+#                                        suites are called suite_NAME
 #
 # Each program runs twice with the same environment and without address space
 # randomisation: under neap, and under rawlog.so, which writes every event to a log
@@ -10,14 +12,17 @@
 
 # shellcheck source=tests/integration/lib.sh
 . "$(dirname "$0")/lib.sh"
+# shellcheck source=tests/integration/real-suites.sh
+. "$(dirname "$0")/real-suites.sh"
 here=$builddir_abs/tests/integration
 rawlog=$here/.libs/rawlog.so
 [ -e "$rawlog" ] || rawlog=$here/rawlog.so
 RECORD_SECONDS=120
 
-names="ls xz jq cxx gcc"
+names="ls xz jq cxx gcc suite_openmp suite_sqlite3"
 case ${1:-} in
-all) names="jq sqlite3 xz python3 perl git xsltproc gcc ls cxx" ;;
+all) names="jq sqlite3 xz python3 perl git xsltproc gcc ls cxx suite_sqlite3 suite_perl suite_redis suite_nginx
+	suite_postgres suite_git suite_node suite_ripgrep suite_imagemagick suite_openmp suite_python3" ;;
 ?*) names="$*" ;;
 esac
 
