@@ -60,5 +60,7 @@ src/exchange/profile.pb-c.c: src/exchange/profile.proto
 	$(AM_V_GEN)$(MKDIR_P) src/exchange && \
 		$(PROTOC_C) --proto_path=$(srcdir)/src/exchange --c_out=src/exchange \
 		$(srcdir)/src/exchange/profile.proto && touch $@
+# Targets other than all and check, whose programs need this library, do not make BUILT_SOURCES.
+$(src_exchange_libexchange_la_OBJECTS): src/exchange/profile.pb-c.h
 src/exchange/profile.pb-c.h: src/exchange/profile.pb-c.c
 	@test -f $@ || { rm -f src/exchange/profile.pb-c.c; $(MAKE) $(AM_MAKEFLAGS) src/exchange/profile.pb-c.c; }
