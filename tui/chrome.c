@@ -182,12 +182,43 @@ static bool is_chip_used(const struct state *s, const struct chip *c)
 	       (c->kind == STAGE_WHERE && !c->is_of_rows);
 }
 
+/* What an imported file cannot know, and whether its numbers are exact. */
+static void put_limits(const struct profile *p, struct buf *out)
+{
+	if (!p->has_source)
+		return;
+	if (p->source.is_partial)
+		buf_puts(out, "cut off");
+	if (p->source.is_estimated)
+		buf_printf(out, "%sestimated from samples", out->count_bytes ? ", " : "");
+	if (p->source.unknown) {
+		buf_printf(out, "%sunknown: ", out->count_bytes ? "; " : "");
+		profile_facts_text(p->source.unknown, out);
+	}
+}
+
+static unsigned draw_limits(struct browser *b, const struct area *a)
+{
+	struct buf text = {0};
+	unsigned cols = 0;
+	put_limits(b->model.profile, &text);
+	if (text.count_bytes && !text.has_failed) {
+		unsigned width = text_cols(text.data);
+		cols = width < a->cols / 2 ? width : a->cols / 2;
+		area_put_most(a, 0, a->cols - cols, cols, look(ROLE_WARNING), text.data);
+		cols += 2;
+	}
+	buf_release(&text);
+	return cols;
+}
+
 void chrome_chips(struct browser *b, const struct area *a)
 {
 	const struct state *s = model_state(&b->model);
 	const char *base = state_chip(s, STAGE_PERCENT) ? "100% is all" : "100% is what is shown";
 	unsigned base_cols = a->cols >= 70 ? text_cols(base) + 2 : 0;
-	const struct area left = area_cut(a, 0, 0, 1, a->cols - base_cols);
+	struct area left = area_cut(a, 0, 0, 1, a->cols - base_cols);
+	left.cols -= draw_limits(b, &left);
 	const char *arrow = grid_is_utf8(a->grid) ? " \u203a " : " > ";
 	unsigned shares = (unsigned)s->chip_count + 1;
 	unsigned most = left.cols / shares > 12 ? left.cols * 2 / (shares + 1) : 12;

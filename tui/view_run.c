@@ -26,7 +26,9 @@ struct fact {
 
 struct run {
 	struct list list;
-	struct buf text; /* NUL after each fact */
+	struct buf text;   /* NUL after each fact */
+	struct buf second; /* facts of the second file, as text */
+	size_t second_load;
 	struct fact *facts;
 	size_t fact_cap;
 	unsigned cols; /* that it was made for; 0: none yet */
@@ -120,7 +122,8 @@ static void add_exactness(struct run *r, struct browser *b)
 	struct buf warnings = {0};
 	struct text t = {.out = &warnings, .width_cols = UINT16_MAX, .is_utf8 = r->is_utf8};
 	char gap[FMT_BYTES], line[256];
-	add_title(r, "How exact this file is");
+	add_title(r,
+		  r->second.count_bytes ? "How exact the first file is" : "How exact this file is");
 	head_warnings(&t, &b->names, b->model.graph);
 	if (warnings.count_bytes && !warnings.has_failed)
 		add_lines(r, warnings.data, false, true);
@@ -179,18 +182,34 @@ static void add_marks(struct run *r, const struct profile *p)
 	buf_release(&line);
 }
 
-/* All that is known of the file that this one is compared with is in its own `neap info`. */
-static void add_second(struct run *r, const struct browser *b)
+/* What the second file says of itself, without its modules; read again when files have grown. */
+static void read_second(struct run *r, const struct browser *b)
 {
-	struct buf line = {0};
-	buf_printf(&line,
-		   "  This screen is about the first file. The second one is %s: neap info "
-		   "shows the same of it.",
-		   b->model.paths[1]);
+	const struct query_options *o = b->query_options;
+	struct profile *p = NULL;
+	struct err e = {0};
+	if (b->model.path_count < 2 ||
+	    (r->second.count_bytes && r->second_load == b->follow.load_count))
+		return;
+	buf_clear(&r->second);
+	r->second_load = b->follow.load_count;
+	r->cols = 0;
+	if ((o && o->open ? o->open : profile_open)(b->model.paths[1], &p, &e))
+		buf_printf(&r->second, "%s cannot be read any more: %s", b->model.paths[1], e.text);
+	else
+		profile_info_text(p, r->is_utf8, &r->second);
+	profile_free(p);
+	char *modules = r->second.count_bytes ? strstr(r->second.data, "\n\n") : NULL;
+	if (modules)
+		modules[1] = '\0';
+}
+
+static void add_second(struct run *r)
+{
+	if (!r->second.count_bytes || r->second.has_failed)
+		return;
 	add_title(r, "Compared with");
-	if (!line.has_failed)
-		add_wrapped(r, (struct fact){0}, line.data, line.count_bytes, 2);
-	buf_release(&line);
+	add_lines(r, r->second.data, true, false);
 }
 
 static void make(struct run *r, struct browser *b)
@@ -205,8 +224,7 @@ static void make(struct run *r, struct browser *b)
 		*modules = '\0';
 	if (info.count_bytes && !info.has_failed)
 		add_lines(r, info.data, true, false);
-	if (b->model.path_count > 1)
-		add_second(r, b);
+	add_second(r);
 	add_exactness(r, b);
 	add_nameless(r, p);
 	add_marks(r, p);
@@ -228,6 +246,8 @@ static enum neap_err load(void *self, struct browser *b, struct query_error *err
 	const struct compose sum = {.without_rows = true, .view = "sum"};
 	struct query_opened *q;
 	struct query_error ignored;
+	r->is_utf8 = grid_is_utf8(&b->grid);
+	read_second(r, b);
 	(void)error; /* the facts are the same whatever the query is */
 	if (!model_result(&b->model, &sum, &q, &ignored))
 		browser_summarise(b, query_opened_result(q));
@@ -243,6 +263,7 @@ static void release(void *self)
 {
 	struct run *r = self;
 	buf_release(&r->text);
+	buf_release(&r->second);
 	mem_free(r->facts);
 	mem_free(r->modules);
 }
