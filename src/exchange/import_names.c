@@ -169,11 +169,16 @@ static uint64_t hash_frame(const struct frame_record *f, const struct profile_li
 	return hash_lines(hash_mix(h, f->is_guessed), lines, f->line_count);
 }
 
+static const struct profile_line *lines_of(const struct import *im, const struct frame_record *f)
+{
+	return f->line_count ? im->lines + f->first_line : NULL;
+}
+
 static uint64_t frame_hash_of(const void *ctx, uint32_t id)
 {
 	const struct import *im = ctx;
 	const struct frame_record *f = &im->frames[id - 1];
-	return hash_frame(f, im->lines + f->first_line);
+	return hash_frame(f, lines_of(im, f));
 }
 
 static bool is_same_frame(const struct import *im, const struct frame_record *a,
@@ -182,7 +187,7 @@ static bool is_same_frame(const struct import *im, const struct frame_record *a,
 	if (a->module != b->module || a->is_guessed != b->is_guessed ||
 	    a->line_count != b->line_count || (a->has_number ? 0 : a->pc) != b->pc)
 		return false;
-	const struct profile_line *lines = im->lines + a->first_line;
+	const struct profile_line *lines = lines_of(im, a);
 	for (size_t i = 0; i < b->line_count; i++) {
 		const struct profile_line *x = &lines[i], *y = &b->lines[i];
 		if (x->func != y->func || x->file != y->file || x->line != y->line)

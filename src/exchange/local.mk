@@ -64,3 +64,7 @@ src/exchange/profile.pb-c.c: src/exchange/profile.proto
 $(src_exchange_libexchange_la_OBJECTS): src/exchange/profile.pb-c.h
 src/exchange/profile.pb-c.h: src/exchange/profile.pb-c.c
 	@test -f $@ || { rm -f src/exchange/profile.pb-c.c; $(MAKE) $(AM_MAKEFLAGS) src/exchange/profile.pb-c.c; }
+
+# What is made of other files, for tests/fuzz/fuzz.sh.
+exchange-made: $(exchange_made)
+.PHONY: exchange-made

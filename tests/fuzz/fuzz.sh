@@ -1,6 +1,6 @@
 #!/bin/bash
 # Usage: fuzz.sh SOURCE BUILD SECONDS
-# Builds the fuzzers with clang and runs each for SECONDS.  New inputs go to BUILD/fuzz;
+# Builds the fuzzers with clang and runs each for SECONDS, or only those that FUZZ_ONLY names.  New inputs go to BUILD/fuzz;
 # copy those worth keeping to tests/fuzz/corpus.  Exits 1 on a finding.
 set -euo pipefail
 
@@ -29,9 +29,12 @@ build query "$source/tests/unit/query_dump.c" "$source"/query/{lex,parse}*.c \
 	"$source"/query/{complete,near,print,vocab}.c
 build sym "$source"/src/sym/*.c "$source"/src/profile/*.c -lzstd -ldwarf -liberty -lelf \
 	-ldeflate -lz -llzma -lpthread
+make -C "$build" --no-print-directory exchange-made >/dev/null
+build import "$source/tests/unit/sample_profile.c" "$source"/src/{profile,graph,exchange}/*.c \
+	"$build"/src/exchange/*.c -lzstd -lz -lbz2 -llzma -lyajl -lprotobuf-c -lm
 cd "$build/fuzz"
 status=0
-for name in profile query sym; do
+for name in ${FUZZ_ONLY:-profile query sym import}; do
 	run "$name" || status=1
 done
 exit "$status"

@@ -18,6 +18,12 @@ tests_fuzz_replay_sym_SOURCES = tests/fuzz/fz_sym.c
 tests_fuzz_replay_sym_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_REPLAY
 tests_fuzz_replay_sym_LDADD = $(neap_libs)
 
+check_PROGRAMS += tests/fuzz/replay_import
+tests_fuzz_replay_import_SOURCES = tests/fuzz/fz_import.c \
+	tests/unit/sample_profile.c tests/unit/sample_profile.h
+tests_fuzz_replay_import_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_REPLAY
+tests_fuzz_replay_import_LDADD = $(neap_libs)
+
 TESTS += tests/fuzz/replay.sh
 EXTRA_DIST += tests/fuzz/replay.sh tests/fuzz/fuzz.sh tests/fuzz/corpus
 

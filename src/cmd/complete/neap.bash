@@ -10,6 +10,7 @@ _neap_options() {
 	query) echo "--file --explain --strict --fields --formats --populations --complete --color --width --help" ;;
 	diff) echo "--explain --strict --color --width --help" ;;
 	symbolize) echo "--output --debug-dir --debuginfod --quiet --help" ;;
+	import) echo "--output --format --formats --force --help" ;;
 	info) echo "--json --dump --check --missing-symbols --help" ;;
 	*) echo "--help --version" ;;
 	esac
@@ -59,7 +60,7 @@ _neap() {
 	local _neap_program_at=0
 	COMPREPLY=()
 	if [ "$COMP_CWORD" = 1 ]; then
-		mapfile -t COMPREPLY < <(compgen -W "record browse report query diff symbolize info help --help --version" -- "$cur")
+		mapfile -t COMPREPLY < <(compgen -W "record browse report query diff symbolize info import help --help --version" -- "$cur")
 		return
 	fi
 	if [ "$verb" = record ] && _neap_is_in_program; then
@@ -81,6 +82,10 @@ _neap() {
 		mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur")
 		return
 		;;
+	--format)
+		mapfile -t COMPREPLY < <(compgen -W "$(neap "$verb" --formats 2>/dev/null | sed '1d;s/ .*//')" -- "$cur")
+		return
+		;;
 	--glyphs)
 		mapfile -t COMPREPLY < <(compgen -W "braille block ascii" -- "$cur")
 		return
@@ -99,7 +104,8 @@ _neap() {
 	query,[\'\"]* | diff,[\'\"]*) _neap_query "$cur" ;;
 	*,-*) mapfile -t COMPREPLY < <(compgen -W "$(_neap_options "$verb")" -- "$cur") ;;
 	record,*) mapfile -t COMPREPLY < <(compgen -c -- "$cur" | sort -u) ;;
-	help,*) mapfile -t COMPREPLY < <(compgen -W "record browse report query diff symbolize info" -- "$cur") ;;
+	import,*) mapfile -t COMPREPLY < <(compgen -f -- "$cur") ;;
+	help,*) mapfile -t COMPREPLY < <(compgen -W "record browse report query diff symbolize info import" -- "$cur") ;;
 	*) mapfile -t COMPREPLY < <(compgen -f -X '!*.neap' -- "$cur" && compgen -d -S / -- "$cur") ;;
 	esac
 }

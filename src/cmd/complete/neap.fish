@@ -26,6 +26,7 @@ complete -c neap -n __neap_needs_verb -a query -d 'ask a profile a question'
 complete -c neap -n __neap_needs_verb -a diff -d 'compare two profiles'
 complete -c neap -n __neap_needs_verb -a symbolize -d 'add names that were missing'
 complete -c neap -n __neap_needs_verb -a info -d 'show what a profile holds'
+complete -c neap -n __neap_needs_verb -a import -d 'read a profile of another tool'
 complete -c neap -n __neap_needs_verb -a help -d 'explain a command'
 complete -c neap -n __neap_needs_verb -l version -d 'print the version'
 complete -c neap -s h -l help -d 'explain this command'
@@ -70,9 +71,15 @@ complete -c neap -n '__neap_verb_is symbolize' -l debug-dir -x -a '(__fish_compl
 complete -c neap -n '__neap_verb_is symbolize' -l debuginfod -d 'also ask the servers in DEBUGINFOD_URLS'
 complete -c neap -n '__neap_verb_is symbolize' -s q -l quiet -d 'no progress, no summary'
 
+complete -c neap -n '__neap_verb_is import' -s o -l output -r -F -d 'name of the profile'
+complete -c neap -n '__neap_verb_is import' -l format -x -a '(neap import --formats 2>/dev/null | sed "1d;s/ .*//")' -d 'what the file is'
+complete -c neap -n '__neap_verb_is import' -l formats -d 'list the formats'
+complete -c neap -n '__neap_verb_is import' -l force -d 'replace an existing profile'
+complete -c neap -n '__neap_verb_is import' -F
+
 complete -c neap -n '__neap_verb_is info' -l json -d 'for programs'
 complete -c neap -n '__neap_verb_is info' -l dump -d 'every block of the file'
 complete -c neap -n '__neap_verb_is info' -l check -d 'compare the counters with each other'
 complete -c neap -n '__neap_verb_is info' -l missing-symbols -d 'modules without names'
 
-complete -c neap -n '__neap_verb_is help' -a 'record browse report query diff symbolize info'
+complete -c neap -n '__neap_verb_is help' -a 'record browse report query diff symbolize info import'

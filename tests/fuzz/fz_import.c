@@ -1,0 +1,64 @@
+/*
+ * Feeds bytes to the importers: by detection, and, if they begin with FORCE and a number, to the reader
+ * of that format.  What comes out must be right in itself: no id may lead outside of its table
+ * (sample_wrong), and counters must agree (profile_check).
+ *
+ * With clang: libFuzzer.  Else, or with -DFUZZ_REPLAY: a program that replays files.
+ */
+#include "config.h"
+
+#include "src/exchange/exchange.h"
+#include "tests/unit/sample_profile.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FORCE 0xf5
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
+{
+	struct exchange_options o = {.format = EXCHANGE_ANY};
+	struct profile *p;
+	struct err e = {0};
+	if (bytes > 1 && data[0] == FORCE) {
+		o.format = data[1] % EXCHANGE_FORMAT_COUNT;
+		data += 2;
+		bytes -= 2;
+	}
+	if (exchange_parse(data, bytes, "fuzz", &o, &p, &e)) {
+		if (p || !e.code || !*e.text)
+			abort();
+		return 0;
+	}
+	struct buf findings = {0};
+	const char *wrong = sample_wrong(p);
+	if (wrong || (p->has_source && profile_check(p, &findings))) {
+		fprintf(stderr, "imported wrong: %s\n%s\n", wrong ? wrong : "",
+			findings.count_bytes ? findings.data : "");
+		abort();
+	}
+	buf_release(&findings);
+	profile_free(p);
+	return 0;
+}
+
+#ifdef FUZZ_REPLAY
+int main(int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++) {
+		struct buf file = {0};
+		struct err e;
+		if (profile_read_file(argv[i], &file, &e)) {
+			fprintf(stderr, "%s\n", e.text);
+			return 1;
+		}
+		LLVMFuzzerTestOneInput((const uint8_t *)file.data, file.count_bytes);
+		buf_release(&file);
+	}
+	printf("%d files replayed\n", argc - 1);
+	return argc > 1 ? 0 : 1;
+}
+#endif
