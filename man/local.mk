@@ -6,6 +6,7 @@ dist_man_MANS += man/neap-report.1
 dist_man_MANS += man/neap-query.1
 dist_man_MANS += man/neap-query.7
 dist_man_MANS += man/neap-diff.1
+dist_man_MANS += man/neap-export.1
 dist_man_MANS += man/neap-file.5
 dist_man_MANS += man/neap-import.1
 dist_man_MANS += man/neap-info.1

@@ -17,8 +17,8 @@
 
 /* In the order of their use. */
 static const struct cmd *const commands[] = {
-	&cmd_record, &cmd_browse,    &cmd_report, &cmd_query,
-	&cmd_diff,   &cmd_symbolize, &cmd_info,   &cmd_import,
+	&cmd_record,    &cmd_browse, &cmd_report, &cmd_query,  &cmd_diff,
+	&cmd_symbolize, &cmd_info,   &cmd_import, &cmd_export,
 };
 #define COMMAND_COUNT (sizeof commands / sizeof commands[0])
 

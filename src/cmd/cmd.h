@@ -30,6 +30,7 @@ extern const struct cmd cmd_diff;
 extern const struct cmd cmd_symbolize;
 extern const struct cmd cmd_info;
 extern const struct cmd cmd_import;
+extern const struct cmd cmd_export;
 
 /* cmd_browse_file - `neap FILE`: the browser on a terminal, else the report, as cmd_browse.run. */
 int cmd_browse_file(int argc, char **argv);

@@ -8,6 +8,7 @@ neap_SOURCES = \
 	src/cmd/cmd.h \
 	src/cmd/cmd_browse.c \
 	src/cmd/cmd_diff.c \
+	src/cmd/cmd_export.c \
 	src/cmd/cmd_import.c \
 	src/cmd/cmd_info.c \
 	src/cmd/cmd_query.c \

@@ -5,7 +5,8 @@
 
 #include <string.h>
 
-#define SHOWN_COLS  160u
+#define SHOWN_COLS  110u
+#define PLACE_COLS  60u
 #define TITLE_BYTES 1000u
 
 struct table_maker {
@@ -42,13 +43,35 @@ static const char *title_of(struct table_maker *m, size_t row, size_t column)
 	return exported_text(m->ex, "%.*s", (int)TITLE_BYTES, text);
 }
 
+/* A line number alone says little: on a page it is the place, or the module where there is none. */
+static bool is_place(const struct table_maker *m, const struct result_column *c)
+{
+	return c->is_key && !strcmp(c->word, "line") && m->x->r->graph &&
+	       m->x->r->view != VIEW_SOURCE;
+}
+
+static const char *place_of(struct table_maker *m, size_t row)
+{
+	struct out *x = m->x;
+	const struct result_row *r = &x->r->rows[row];
+	if (!r->frame_count)
+		return "";
+	struct graph_frame f = graph_entry(x->r->graph, r->frames[0]);
+	const char *place = name_place(&x->names, &f, PLACE_COLS, false);
+	if (!*place && f.module_path)
+		place = name_module(&x->names, f.module_path, PLACE_COLS);
+	return exported_text(m->ex, "%s", place);
+}
+
 static bool fill_cell(struct table_maker *m, size_t row, size_t column, struct export_cell *out)
 {
 	struct out *x = m->x;
 	const struct result_column *c = &x->r->columns[column];
 	const struct result_cell *cell = out_cell(x, row, column);
 	char number[OUT_NUMBER_BYTES];
-	if (out_is_text(c)) {
+	if (is_place(m, c)) {
+		out->text = place_of(m, row);
+	} else if (out_is_text(c)) {
 		out->title = title_of(m, row, column);
 		out->text = exported_text(m->ex, "%s", out_shown_text(x, row, column, SHOWN_COLS));
 	} else if (c->is_key && c->type != RESULT_NUMBER && x->r->view == VIEW_HIST) {
@@ -99,8 +122,10 @@ static bool fill_columns(struct table_maker *m)
 	t->bar_column = SIZE_MAX;
 	for (size_t i = 0; columns && i < m->column_count; i++) {
 		const struct result_column *c = &r->columns[m->columns[i]];
-		columns[i] = (struct export_column){
-			.word = c->word, .is_text = out_is_text(c), .is_code = out_is_text(c)};
+		bool is_text = out_is_text(c) || is_place(m, c);
+		columns[i] = (struct export_column){.word = is_place(m, c) ? "place" : c->word,
+						    .is_text = is_text,
+						    .is_code = is_text};
 		if (c->type == RESULT_RATIO)
 			t->bar_column = i;
 	}

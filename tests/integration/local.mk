@@ -3,6 +3,7 @@
 integration_tests = \
 	tests/integration/query-ci.sh \
 	tests/integration/query-examples.sh \
+	tests/integration/export.sh \
 	tests/integration/import.sh \
 	tests/integration/info-cli.sh \
 	tests/integration/odd-worlds.sh \
@@ -16,6 +17,7 @@ integration_tests = \
 	tests/integration/time.sh
 TESTS += $(integration_tests)
 EXTRA_DIST += $(integration_tests) tests/integration/lib.sh tests/integration/real-suites.sh \
+	tests/integration/screenshots.sh \
 	tests/integration/query-examples.txt
 
 # Sums of a profile by function, from its raw columns.

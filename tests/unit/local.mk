@@ -203,6 +203,10 @@ unit_tests += tests/unit/t_tui_paint
 tests_unit_t_tui_paint_CPPFLAGS = $(unit_cppflags)
 tests_unit_t_tui_paint_LDADD = tui/libtui.la $(unit_ldadd)
 
+unit_tests += tests/unit/t_exchange_out
+tests_unit_t_exchange_out_CPPFLAGS = $(unit_cppflags)
+tests_unit_t_exchange_out_LDADD = $(unit_ldadd)
+
 unit_tests += tests/unit/t_sym_types
 tests_unit_t_sym_types_CPPFLAGS = $(unit_cppflags)
 tests_unit_t_sym_types_LDADD = $(unit_ldadd)

@@ -11,6 +11,7 @@ _neap_options() {
 	diff) echo "--explain --strict --color --width --help" ;;
 	symbolize) echo "--output --debug-dir --debuginfod --quiet --help" ;;
 	import) echo "--output --format --formats --force --help" ;;
+	export) echo "--output --format --formats --strict --help" ;;
 	info) echo "--json --dump --check --missing-symbols --help" ;;
 	*) echo "--help --version" ;;
 	esac
@@ -60,7 +61,7 @@ _neap() {
 	local _neap_program_at=0
 	COMPREPLY=()
 	if [ "$COMP_CWORD" = 1 ]; then
-		mapfile -t COMPREPLY < <(compgen -W "record browse report query diff symbolize info import help --help --version" -- "$cur")
+		mapfile -t COMPREPLY < <(compgen -W "record browse report query diff symbolize info import export help --help --version" -- "$cur")
 		return
 	fi
 	if [ "$verb" = record ] && _neap_is_in_program; then
@@ -101,11 +102,11 @@ _neap() {
 		;;
 	esac
 	case $verb,$cur in
-	query,[\'\"]* | diff,[\'\"]*) _neap_query "$cur" ;;
+	query,[\'\"]* | diff,[\'\"]* | export,[\'\"]*) _neap_query "$cur" ;;
 	*,-*) mapfile -t COMPREPLY < <(compgen -W "$(_neap_options "$verb")" -- "$cur") ;;
 	record,*) mapfile -t COMPREPLY < <(compgen -c -- "$cur" | sort -u) ;;
 	import,*) mapfile -t COMPREPLY < <(compgen -f -- "$cur") ;;
-	help,*) mapfile -t COMPREPLY < <(compgen -W "record browse report query diff symbolize info import" -- "$cur") ;;
+	help,*) mapfile -t COMPREPLY < <(compgen -W "record browse report query diff symbolize info import export" -- "$cur") ;;
 	*) mapfile -t COMPREPLY < <(compgen -f -X '!*.neap' -- "$cur" && compgen -d -S / -- "$cur") ;;
 	esac
 }

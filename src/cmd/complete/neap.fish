@@ -27,6 +27,7 @@ complete -c neap -n __neap_needs_verb -a diff -d 'compare two profiles'
 complete -c neap -n __neap_needs_verb -a symbolize -d 'add names that were missing'
 complete -c neap -n __neap_needs_verb -a info -d 'show what a profile holds'
 complete -c neap -n __neap_needs_verb -a import -d 'read a profile of another tool'
+complete -c neap -n __neap_needs_verb -a export -d 'write a profile for another tool'
 complete -c neap -n __neap_needs_verb -a help -d 'explain a command'
 complete -c neap -n __neap_needs_verb -l version -d 'print the version'
 complete -c neap -s h -l help -d 'explain this command'
@@ -64,7 +65,7 @@ complete -c neap -n '__neap_verb_is query diff' -l color -x -a 'auto always neve
 complete -c neap -n '__neap_verb_is query diff' -l width -x -d 'columns of a line'
 complete -c neap -n '__neap_verb_is query diff' -a '(__neap_query_words)'
 
-complete -c neap -n '__neap_verb_is browse report query diff symbolize info' -k -a '(__fish_complete_suffix .neap)'
+complete -c neap -n '__neap_verb_is browse report query diff symbolize info export' -k -a '(__fish_complete_suffix .neap)'
 
 complete -c neap -n '__neap_verb_is symbolize' -s o -l output -r -F -d 'where the result goes'
 complete -c neap -n '__neap_verb_is symbolize' -l debug-dir -x -a '(__fish_complete_directories)' -d 'also look here'
@@ -76,10 +77,15 @@ complete -c neap -n '__neap_verb_is import' -l format -x -a '(neap import --form
 complete -c neap -n '__neap_verb_is import' -l formats -d 'list the formats'
 complete -c neap -n '__neap_verb_is import' -l force -d 'replace an existing profile'
 complete -c neap -n '__neap_verb_is import' -F
+complete -c neap -n '__neap_verb_is export' -s o -l output -r -F -d 'where to'
+complete -c neap -n '__neap_verb_is export' -l format -x -a '(neap export --formats 2>/dev/null | sed "1d;s/ .*//")' -d 'what to write'
+complete -c neap -n '__neap_verb_is export' -l formats -d 'list the formats'
+complete -c neap -n '__neap_verb_is export' -l strict -d 'names that match nothing are errors'
+complete -c neap -n '__neap_verb_is export' -a '(__neap_query_words)'
 
 complete -c neap -n '__neap_verb_is info' -l json -d 'for programs'
 complete -c neap -n '__neap_verb_is info' -l dump -d 'every block of the file'
 complete -c neap -n '__neap_verb_is info' -l check -d 'compare the counters with each other'
 complete -c neap -n '__neap_verb_is info' -l missing-symbols -d 'modules without names'
 
-complete -c neap -n '__neap_verb_is help' -a 'record browse report query diff symbolize info import'
+complete -c neap -n '__neap_verb_is help' -a 'record browse report query diff symbolize info import export'

@@ -1,0 +1,250 @@
+/* neap export: an answer as a file of another tool. */
+#include "config.h"
+
+#include "query/vocab.h"
+#include "src/base/buf.h"
+#include "src/cmd/ask.h"
+#include "src/cmd/cmd.h"
+#include "src/cmd/formats.h"
+#include "src/exchange/exchange.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define FILES_MOST 2
+
+enum option_id {
+	OPT_FORMAT = 256,
+	OPT_FORMATS,
+	OPT_STRICT
+};
+
+static const struct option long_options[] = {
+	{"output", required_argument, NULL, 'o'},
+	{"format", required_argument, NULL, OPT_FORMAT},
+	{"formats", no_argument, NULL, OPT_FORMATS},
+	{"strict", no_argument, NULL, OPT_STRICT},
+	{"help", no_argument, NULL, 'h'},
+	{NULL, 0, NULL, 0},
+};
+
+struct exporting {
+	struct ask ask;
+	const char *output; /* NULL: standard output */
+	enum exchange_format format;
+	bool is_done;
+};
+
+/* ---- formats ------------------------------------------------------------------------- */
+
+static bool is_end(const char *path, const char *end, size_t end_bytes)
+{
+	size_t bytes = strlen(path);
+	return bytes > end_bytes && !memcmp(path + bytes - end_bytes, end, end_bytes);
+}
+
+/* One of the usual names of a format: ".svg", or "massif.out.PID". */
+static bool fits_name(const char *path, const char *suffix, size_t bytes)
+{
+	static const char pid[] = ".PID";
+	if (*suffix == '.')
+		return is_end(path, suffix, bytes);
+	const char *slash = strrchr(path, '/');
+	const char *name = slash ? slash + 1 : path;
+	size_t stem = bytes > strlen(pid) ? bytes - strlen(pid) : bytes;
+	return !strncmp(name, suffix, stem);
+}
+
+static bool fits_format(const char *path, const struct exchange_format_info *f)
+{
+	for (const char *p = f->suffixes; *p;) {
+		size_t bytes = strcspn(p, " ");
+		if (bytes && fits_name(path, p, bytes))
+			return true;
+		p += bytes + (p[bytes] == ' ');
+	}
+	return false;
+}
+
+/* What a file of this name usually is; EXCHANGE_ANY if nothing that can be written. */
+static enum exchange_format format_of_name(const char *path)
+{
+	for (int i = 0; i < EXCHANGE_FORMAT_COUNT; i++) {
+		const struct exchange_format_info *f =
+			exchange_format_info((enum exchange_format)i);
+		if (f->can_write && fits_format(path, f))
+			return (enum exchange_format)i;
+	}
+	return EXCHANGE_ANY;
+}
+
+static int take_format(const char *name, struct exporting *ex)
+{
+	ex->format = exchange_format_find(name);
+	if (ex->format != EXCHANGE_ANY && exchange_format_info(ex->format)->can_write)
+		return CMD_OK;
+	return cmd_bad_usage(&cmd_export, "'%s' is no format that neap can write; %s", name,
+			     "neap export --formats lists them");
+}
+
+/* ---- arguments ------------------------------------------------------------------------- */
+
+static int take_option(int option, const char *value, struct exporting *ex)
+{
+	switch (option) {
+	case 'o':
+		ex->output = strcmp(value, "-") != 0 ? value : NULL;
+		return CMD_OK;
+	case OPT_FORMAT:
+		return take_format(value, ex);
+	case OPT_STRICT:
+		ex->ask.is_strict = true;
+		return CMD_OK;
+	case OPT_FORMATS:
+		ex->is_done = true;
+		return print_formats(true);
+	default:
+		ex->is_done = true;
+		return cmd_help(&cmd_export);
+	}
+}
+
+static int parse(int argc, char **argv, struct exporting *ex)
+{
+	int option;
+	opterr = 0;
+	while ((option = getopt_long(argc, argv, ":o:h", long_options, NULL)) != -1) {
+		if (option == ':')
+			return cmd_bad_usage(&cmd_export, "'%s' needs a value", argv[optind - 1]);
+		if (option == '?')
+			return cmd_bad_usage(&cmd_export, "unknown option '%s'", argv[optind - 1]);
+		int status = take_option(option, optarg, ex);
+		if (status || ex->is_done)
+			return status;
+	}
+	return CMD_OK;
+}
+
+/* A query has more than one word or begins with a population; a file called so needs a slash. */
+static bool is_query(const char *arg)
+{
+	size_t bytes = strcspn(arg, " \t\n|");
+	return (strpbrk(arg, "| \t\n") && access(arg, F_OK) != 0) ||
+	       vocab_find(&vocab_populations, arg, bytes);
+}
+
+static int choose_format(struct exporting *ex)
+{
+	if (ex->format == EXCHANGE_ANY && ex->output)
+		ex->format = format_of_name(ex->output);
+	if (ex->format == EXCHANGE_ANY && ex->output)
+		return cmd_bad_usage(&cmd_export,
+				     "which format is '%s'?  Say --format=NAME; neap export "
+				     "--formats lists them",
+				     ex->output);
+	if (ex->format == EXCHANGE_ANY)
+		return cmd_bad_usage(&cmd_export, "say where to: -o NAME.html, -o NAME.svg, -o "
+						  "NAME.pb.gz, ...; neap export --formats lists "
+						  "what there is");
+	if (ex->format == EXCHANGE_PPROF && !ex->output && isatty(STDOUT_FILENO))
+		return cmd_bad_usage(&cmd_export, "'pprof' is no text for a terminal: add -o FILE");
+	return CMD_OK;
+}
+
+/* ---- running ----------------------------------------------------------------------------- */
+
+static const char *default_query(const struct exporting *ex)
+{
+	bool is_drawn = ex->format == EXCHANGE_SVG;
+	if (ex->ask.file_count == FILES_MOST)
+		return is_drawn ? "diff peak | flame" : "diff peak";
+	return is_drawn ? "peak | flame" : "peak";
+}
+
+static void put_quoted(struct buf *out, const char *s)
+{
+	buf_putc(out, '"');
+	for (; *s; s++) {
+		if (*s == '"' || *s == '\\')
+			buf_putc(out, '\\');
+		if (*s == '\n')
+			buf_puts(out, "\\n");
+		else
+			buf_putc(out, *s);
+	}
+	buf_putc(out, '"');
+}
+
+static int ask_for(const struct exporting *ex, const char *query)
+{
+	struct buf text = {0};
+	struct err e = {0};
+	buf_printf(&text, "%s | as %s", query ? query : default_query(ex),
+		   exchange_format_info(ex->format)->name);
+	if (ex->output) {
+		buf_puts(&text, " to ");
+		put_quoted(&text, ex->output);
+	}
+	int status = CMD_OK;
+	if (text.has_failed) {
+		err_nomem(&e, "the query");
+		status = cmd_fail(&e);
+	} else {
+		status = ask_run(&ex->ask, "query", text.data, text.count_bytes);
+	}
+	buf_release(&text);
+	return status;
+}
+
+static int run(int argc, char **argv)
+{
+	struct exporting ex = {.format = EXCHANGE_ANY};
+	int status = parse(argc, argv, &ex);
+	if (status || ex.is_done)
+		return status;
+	int count = argc - optind;
+	char **args = argv + optind;
+	const char *query = count && is_query(args[count - 1]) ? args[count - 1] : NULL;
+	count -= query != NULL;
+	if (count > FILES_MOST)
+		return cmd_bad_usage(&cmd_export,
+				     "two files at most, but '%s' is a third; is the query in "
+				     "quotes?",
+				     args[FILES_MOST]);
+	ex.ask.files = (const char *const *)args;
+	ex.ask.file_count = (size_t)count;
+	status = choose_format(&ex);
+	return status ? status : ask_for(&ex, query);
+}
+
+static const char usage[] =
+	"Usage: neap export [OPTION]... [FILE [NEW]] ['QUERY'] -o OUT\n"
+	"\n"
+	"Write a profile, or the answer to a query, as a file of another tool.\n"
+	"\n"
+	"  neap export -o report.html                 a page with charts, tables, flame graph\n"
+	"  neap export server.neap -o heap.pb.gz      for pprof: allocated, in use, peak\n"
+	"  neap export 'leaked | flame' -o leaks.svg  a picture\n"
+	"  neap export old.neap new.neap 'diff peak | flame' -o grown.svg\n"
+	"\n"
+	"The name of OUT says which format.  Without QUERY it is what was live at the peak;\n"
+	"without FILE the newest *.neap of this directory.\n"
+	"\n"
+	"  -o, --output=OUT      where to (- is standard output)\n"
+	"      --format=NAME     when the name of OUT does not say it\n"
+	"      --formats         list formats and the names of their files\n"
+	"      --strict          names that match nothing are errors; an incomplete profile\n"
+	"                        ends with status 4\n"
+	"  -h, --help            this text\n"
+	"\n"
+	"Exit status: 0 done, 1 an assertion failed, 2 the query or the usage is wrong,\n"
+	"3 a file can't be read, 4 the profile is incomplete (under --strict).\n";
+
+const struct cmd cmd_export = {
+	.name = "export",
+	.summary = "write a profile for another tool",
+	.usage = usage,
+	.run = run,
+};
