@@ -9,6 +9,7 @@
 
 #include "src/base/mem.h"
 #include "tui/bookmarks.h"
+#include "tui/details.h"
 #include "tui/follow.h"
 #include "tui/help.h"
 #include "tui/only_thread.h"
@@ -54,6 +55,8 @@ void browser_free(struct browser *b)
 	for (size_t i = 0; i < PROMPT_KINDS; i++)
 		history_release(&b->histories[i]);
 	names_release(&b->name_lists);
+	through_release(&b->through);
+	details_free(b->source);
 	mem_free(b->ticks);
 	model_release(&b->model);
 	grid_release(&b->grid);

@@ -21,6 +21,7 @@
 #include "tui/keymap.h"
 #include "tui/model.h"
 #include "tui/names.h"
+#include "tui/through.h"
 #include "tui/view.h"
 
 /* Of the result that the view shows, for the title. */
@@ -35,6 +36,8 @@ struct summary {
 struct browser {
 	struct model model;
 	struct grid grid;
+	struct through through;
+	struct details_source *source; /* details.c; NULL: none was read */
 	struct shortener names; /* for names in views; its results last until the next call */
 	void *selves[SCREEN_COUNT];
 	uint64_t loaded[SCREEN_COUNT]; /* generation of the model; 0: never */

@@ -3,9 +3,76 @@
 
 #include "tui/details.h"
 
-#include "src/base/fmt.h"
-
+#include <stdio.h>
 #include <string.h>
+
+#include "src/base/fmt.h"
+#include "src/base/mem.h"
+#include "src/report/lines.h"
+
+#define SOURCE_ROWS  13u
+#define NUMBER_COLS  6u
+#define EXPAND_BYTES 400u
+
+/* The file that was shown last; of one that is not here, only its path. */
+struct details_source {
+	char *path;
+	struct lines lines;
+};
+
+void details_free(struct details_source *source)
+{
+	if (!source)
+		return;
+	mem_free(source->path);
+	lines_release(&source->lines);
+	mem_free(source);
+}
+
+static const struct lines *read_source(struct browser *b, const char *path)
+{
+	bool has_failed = false;
+	if (b->source && !strcmp(b->source->path, path))
+		return b->source->lines.count ? &b->source->lines : NULL;
+	details_free(b->source);
+	b->source = mem_zalloc(sizeof *b->source);
+	if (b->source)
+		b->source->path = mem_strdup(path);
+	if (!b->source || !b->source->path) {
+		details_free(b->source);
+		b->source = NULL;
+		return NULL;
+	}
+	if (!lines_read(&b->source->lines, path, &b->model.profile->run, &has_failed))
+		return NULL;
+	return &b->source->lines;
+}
+
+/* The lines around that of the frame, which has a mark. */
+static void draw_source(struct browser *b, const struct area *a, unsigned row,
+			const struct graph_frame *f)
+{
+	if (!f->file_path || !f->line || row + 3 > a->rows)
+		return;
+	const struct lines *l = read_source(b, f->file_path);
+	unsigned rows = a->rows - row < SOURCE_ROWS ? a->rows - row : SOURCE_ROWS;
+	if (!l || f->line > l->count)
+		return;
+	size_t first = f->line > rows / 2 ? f->line - rows / 2 : 1;
+	if (l->is_newer)
+		area_put(a, row - 1, 0, look(ROLE_WARNING), "changed since the recording:");
+	for (unsigned i = 0; i < rows && first + i <= l->count; i++) {
+		struct buf text = {0};
+		bool is_it = first + i == f->line;
+		lines_expand(l, first + i, EXPAND_BYTES, &text);
+		area_printf(a, row + i, 0, look(is_it ? ROLE_STRONG : ROLE_DIM), "%c%*zu",
+			    is_it ? '>' : ' ', (int)NUMBER_COLS - 1, first + i);
+		if (text.count_bytes && !text.has_failed)
+			area_put_most(a, row + i, NUMBER_COLS + 1, a->cols,
+				      is_it ? look_bold(ROLE_STRONG) : look(ROLE_TEXT), text.data);
+		buf_release(&text);
+	}
+}
 
 /* A long name over several rows; returns the row after it. */
 static unsigned put_wrapped(const struct area *a, unsigned row, unsigned rows_most, struct look l,
@@ -29,6 +96,19 @@ static unsigned put_wrapped(const struct area *a, unsigned row, unsigned rows_mo
 		text += bytes;
 	}
 	return row;
+}
+
+/* Wrappers are no rows of their own: what a function allocates is its own. */
+static unsigned draw_through(struct browser *b, const struct area *a, unsigned row,
+			     const struct graph_frame *f)
+{
+	char line[512];
+	const char *ways =
+		through_text(&b->through, b->model.graph, &b->names, f, grid_is_utf8(a->grid));
+	if (!*ways)
+		return row;
+	snprintf(line, sizeof line, "allocated through %s", ways);
+	return put_wrapped(a, row, 4, look(ROLE_DIM), line);
 }
 
 static unsigned draw_frame(struct browser *b, const struct area *a, unsigned row,
@@ -66,4 +146,9 @@ void details_draw(struct browser *b, const struct area *a, const struct details 
 	if (!d->has_no_self)
 		area_printf(a, row++, 0, look(ROLE_TEXT), "%s of its own",
 			    fmt_bytes(bytes, sizeof bytes, d->self_bytes));
+	if (!d->has_frame)
+		return;
+	if (d->self_bytes)
+		row = draw_through(b, a, row, &d->frame);
+	draw_source(b, a, row + 1, &d->frame);
 }

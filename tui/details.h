@@ -11,5 +11,6 @@ struct details {
 	bool has_no_self; /* what is a function's own makes no sense here */
 };
 void details_draw(struct browser *b, const struct area *a, const struct details *d);
+void details_free(struct details_source *source); /* NULL is fine */
 
 #endif

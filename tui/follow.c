@@ -76,6 +76,7 @@ static void forget(struct browser *b)
 		b->loaded[i] = 0;
 	names_release(&b->name_lists);
 	b->name_lists.session = b->model.session;
+	through_release(&b->through);
 	mem_free(b->ticks);
 	b->ticks = NULL;
 	b->names.cwd = b->model.profile->run.cwd;

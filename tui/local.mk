@@ -70,6 +70,8 @@ tui_libtui_la_SOURCES = \
 	tui/view_table.c \
 	tui/view_threads.c \
 	tui/table.h \
+	tui/through.c \
+	tui/through.h \
 	tui/time_chart.c \
 	tui/time_chart.h \
 	tui/view_time.c \

@@ -375,8 +375,18 @@ static unsigned row_of(const struct rows *s, enum side side)
 }
 
 /* The function as a part of everything. */
-static void draw_about(const struct butterfly *v, const struct area *a, unsigned row,
-		       const struct columns *c)
+/* What this function itself allocates through; "" if that is nothing. */
+static const char *ways_of(const struct butterfly *v, struct browser *b, const struct area *a)
+{
+	struct graph_frame f;
+	size_t at = first_of(v, SIDE_FRAME);
+	if (!v->count[SIDE_FRAME] || !frame_of(v, b, at, &f))
+		return "";
+	return through_text(&b->through, b->model.graph, &b->names, &f, grid_is_utf8(a->grid));
+}
+
+static void draw_about(const struct butterfly *v, struct browser *b, const struct area *a,
+		       unsigned row, const struct columns *c)
 {
 	char share[FMT_BYTES], all[FMT_BYTES], mean[FMT_BYTES] = "";
 	if (!v->bytes_all)
@@ -385,8 +395,9 @@ static void draw_about(const struct butterfly *v, const struct area *a, unsigned
 	fmt_bytes(all, sizeof all, v->bytes_all);
 	if (v->blocks_here > 0 && v->bytes_here > 0)
 		fmt_bytes(mean, sizeof mean, v->bytes_here / v->blocks_here);
-	area_printf(a, row, c->name, look(ROLE_DIM), "%s of %s%s%s", share, all,
-		    mean[0] ? ", mean " : "", mean);
+	const char *ways = ways_of(v, b, a);
+	area_printf(a, row, c->name, look(ROLE_DIM), "%s of %s%s%s%s%s", share, all,
+		    mean[0] ? ", mean " : "", mean, *ways ? ", through " : "", ways);
 }
 
 static void draw_message(const struct area *a, const char *what, const char *help)
@@ -418,7 +429,7 @@ static void draw(void *self, struct browser *b, const struct area *a)
 			draw_heading(v, a, row - 1, &c, (enum side)i);
 		if (rows.rules && i == SIDE_FRAME) {
 			area_rule(a, row - 1, 0, a->cols, look(ROLE_DIM));
-			draw_about(v, a, row + rows.of[i], &c);
+			draw_about(v, b, a, row + rows.of[i], &c);
 			area_rule(a, row + rows.of[i] + 1, 0, a->cols, look(ROLE_DIM));
 		}
 	}

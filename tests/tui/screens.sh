@@ -64,6 +64,7 @@ shot flame-zoom json.neap 24 80 '4 Down Enter' --glyphs=braille
 shot flame-diff forked.neap 24 100 '4' --glyphs=block json.neap
 shot flame-hostile hostile.neap 24 80 'L 4' --glyphs=braille
 shot flame-empty empty.neap 24 80 '4' --glyphs=braille
+shot details json.neap 40 132 $'/\ntext intern_key\nEnter' --glyphs=braille
 shot butterfly-root json.neap 24 100 $'/\ntext _start\nEnter c' --glyphs=braille
 shot butterfly-hostile hostile.neap 24 80 'L Down c' --glyphs=ascii
 shot lifetimes json.neap 24 80 'b 6 Right' --glyphs=braille
