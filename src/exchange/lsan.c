@@ -177,18 +177,17 @@ static size_t read_build_id(struct slice hex, uint8_t *out, size_t cap)
 	return bytes;
 }
 
-static mod_id module_of(struct lsan *l, const struct call *c)
+/* False if memory ran out. */
+static bool find_module(struct lsan *l, const struct call *c, mod_id *out)
 {
-	if (slice_left(&c->build_id) == 0)
-		return import_module(l->im, c->module.p, slice_left(&c->module));
 	char *path = mem_strndup(c->module.p, slice_left(&c->module));
 	if (!path)
-		return 0;
+		return false;
 	struct profile_module m = {.path = path, .end_va = UINT64_MAX, .first_snap = 1};
 	m.build_id_bytes = (uint32_t)read_build_id(c->build_id, m.build_id, sizeof m.build_id);
-	mod_id id = import_module_mapped(l->im, &m);
+	*out = import_module_mapped(l->im, &m);
 	mem_free(path);
-	return id;
+	return true;
 }
 
 static enum neap_err end_frame(struct lsan *l, struct err *e)
@@ -244,7 +243,8 @@ static enum neap_err add_call(struct lsan *l, const struct call *c, struct err *
 			return err;
 		l->frame = (struct import_frame){.pc = c->addr + 1};
 		if (slice_left(&c->module) > 0) {
-			l->frame.module = module_of(l, c);
+			if (!find_module(l, c, &l->frame.module))
+				return err_nomem(e, "a stack of LeakSanitizer");
 			l->frame.pc = c->module_va + 1;
 		}
 		l->addr = c->addr;

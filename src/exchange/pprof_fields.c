@@ -124,15 +124,17 @@ uint32_t pprof_find(const struct table *t, uint64_t id)
 	return map_find(&t->idx_of, id);
 }
 
-struct piece pprof_string(const struct pprof *p, int64_t idx)
+struct piece pprof_string(struct pprof *p, int64_t idx)
 {
+	if (idx < 0 || (uint64_t)idx >= p->string_count)
+		p->has_missing_name = true;
 	if (idx <= 0 || (uint64_t)idx >= p->string_count)
 		return (struct piece){(const uint8_t *)"", 0};
 	size_t start = p->string_ends[idx - 1];
 	return (struct piece){(const uint8_t *)p->text.data + start, p->string_ends[idx] - start};
 }
 
-bool pprof_is_string(const struct pprof *p, int64_t idx, const char *s)
+bool pprof_is_string(struct pprof *p, int64_t idx, const char *s)
 {
 	struct piece t = pprof_string(p, idx);
 	return t.bytes == strlen(s) && !memcmp(t.data, s, t.bytes);

@@ -52,7 +52,7 @@ static void find_bytes(struct pprof *p)
 	}
 }
 
-static enum neap_err refuse(const struct pprof *p, struct err *e)
+static enum neap_err refuse(struct pprof *p, struct err *e)
 {
 	struct buf list = {0};
 	for (size_t i = 0; i < p->type_count && i < 6; i++) {
@@ -184,7 +184,7 @@ struct labels {
 	thread_id thread;
 };
 
-static bool is_thread_key(const struct pprof *p, int64_t key)
+static bool is_thread_key(struct pprof *p, int64_t key)
 {
 	return pprof_is_string(p, key, "thread") || pprof_is_string(p, key, "thread_id") ||
 	       pprof_is_string(p, key, "tid") || pprof_is_string(p, key, "thread_name");
@@ -216,7 +216,7 @@ static void read_labels(struct pprof *p, const NeapPprof__Sample *s, struct labe
 }
 
 /* Whether the innermost function of a location says the type of the block. */
-static bool says_type(const struct pprof *p, const struct location *l)
+static bool says_type(struct pprof *p, const struct location *l)
 {
 	static const char prefix[] = "Alloc: ";
 	uint32_t idx = l->line_count > 0
@@ -255,6 +255,8 @@ static enum neap_err find_node(struct pprof *p, const NeapPprof__Sample *s, stru
 		if (i == 0 && type.bytes > 0 && !says_type(p, &p->locations[idx]))
 			p->frames[count++] = type_frame(p, type);
 		p->frames[count++] = frame_of(p, &p->locations[idx]);
+		if (!p->frames[0] || !p->frames[count - 1])
+			return pprof_no_memory(p, e);
 	}
 	*out = import_stack(p->im, p->frames, count, true);
 	return NEAP_OK;
@@ -424,16 +426,43 @@ static void say_facts(struct pprof *p)
 			    p->more_live_count);
 }
 
+static enum neap_err missing_name(const struct pprof *p, struct err *e)
+{
+	if (!p->has_missing_name)
+		return NEAP_OK;
+	return err_corrupt(
+		e,
+		"the file has %zu names and speaks of more: it is cut or damaged; copy or "
+		"download it again",
+		p->string_count);
+}
+
+/* Types without their names would be taken for others. */
+static enum neap_err check_names(struct pprof *p, struct err *e)
+{
+	for (size_t i = 0; i < p->type_count; i++) {
+		pprof_string(p, p->types[i].type);
+		pprof_string(p, p->types[i].unit);
+	}
+	for (size_t i = 0; i < p->function_table.count; i++)
+		pprof_string(p, p->functions[i].name);
+	return missing_name(p, e);
+}
+
 static enum neap_err use(struct pprof *p, struct err *e)
 {
 	if (p->type_count == 0 || p->string_count == 0)
 		return err_corrupt(e, "the file has no %s: it is cut, or no pprof profile",
 				   p->type_count == 0 ? "types of values" : "names");
-	enum neap_err err = find_measures(p, e);
+	enum neap_err err = check_names(p, e);
+	if (!err)
+		err = find_measures(p, e);
 	if (!err && !make_modules(p))
 		err = pprof_no_memory(p, e);
 	if (!err)
 		err = book_all(p, e);
+	if (!err)
+		err = missing_name(p, e);
 	if (!err) {
 		say_facts(p);
 		import_step(p->im, &(struct import_instant){.time_ns = p->duration_ns});

@@ -65,6 +65,7 @@ struct pprof {
 	struct input *in;
 	struct import *im;
 	bool has_no_memory;
+	bool has_missing_name; /* the file speaks of a text that it does not have */
 
 	struct buf text; /* all strings */
 	size_t *string_ends;
@@ -107,9 +108,9 @@ void pprof_fields_release(struct pprof *p);
 
 /* pprof_find - index of the thing with this id; MAP_ABSENT if there is none. */
 uint32_t pprof_find(const struct table *t, uint64_t id);
-/* pprof_string - a text by its number; an empty one if there is none. */
-struct piece pprof_string(const struct pprof *p, int64_t idx);
-bool pprof_is_string(const struct pprof *p, int64_t idx, const char *s);
+/* pprof_string - a text by its number; an empty one if there is none, which p->has_missing_name tells. */
+struct piece pprof_string(struct pprof *p, int64_t idx);
+bool pprof_is_string(struct pprof *p, int64_t idx, const char *s);
 
 /* For unpacking: memory from base/mem; arg is the struct pprof, whose has_no_memory is set. */
 void *pprof_allocate(void *arg, size_t bytes);

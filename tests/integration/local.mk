@@ -5,6 +5,7 @@ integration_tests = \
 	tests/integration/query-examples.sh \
 	tests/integration/export.sh \
 	tests/integration/import.sh \
+	tests/integration/import-others.sh \
 	tests/integration/info-cli.sh \
 	tests/integration/odd-worlds.sh \
 	tests/integration/real-programs.sh \

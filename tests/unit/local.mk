@@ -211,6 +211,30 @@ unit_tests += tests/unit/t_sym_types
 tests_unit_t_sym_types_CPPFLAGS = $(unit_cppflags)
 tests_unit_t_sym_types_LDADD = $(unit_ldadd)
 
+# Files of other tools: what is read of them, of all their beginnings, and without memory.
+foreign = tests/unit/foreign.c tests/unit/foreign.h
+EXTRA_DIST += tests/exchange
+
+unit_tests += tests/unit/t_exchange_ctf
+tests_unit_t_exchange_ctf_SOURCES = tests/unit/t_exchange_ctf.c $(foreign)
+tests_unit_t_exchange_ctf_CPPFLAGS = $(unit_cppflags)
+tests_unit_t_exchange_ctf_LDADD = $(unit_ldadd)
+
+unit_tests += tests/unit/t_exchange_json
+tests_unit_t_exchange_json_SOURCES = tests/unit/t_exchange_json.c $(foreign)
+tests_unit_t_exchange_json_CPPFLAGS = $(unit_cppflags)
+tests_unit_t_exchange_json_LDADD = $(unit_ldadd)
+
+unit_tests += tests/unit/t_exchange_pprof
+tests_unit_t_exchange_pprof_SOURCES = tests/unit/t_exchange_pprof.c $(foreign)
+tests_unit_t_exchange_pprof_CPPFLAGS = $(unit_cppflags)
+tests_unit_t_exchange_pprof_LDADD = $(unit_ldadd)
+
+unit_tests += tests/unit/t_exchange_text
+tests_unit_t_exchange_text_SOURCES = tests/unit/t_exchange_text.c $(foreign)
+tests_unit_t_exchange_text_CPPFLAGS = $(unit_cppflags)
+tests_unit_t_exchange_text_LDADD = $(unit_ldadd)
+
 unit_tests += tests/unit/t_exchange
 tests_unit_t_exchange_CPPFLAGS = $(unit_cppflags)
 tests_unit_t_exchange_LDADD = $(unit_ldadd)
