@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#define PART_BYTES      100u /* of a program or host in a name */
 #define SUFFIX          ".neap"
 #define DEFAULT_PATTERN "%n.%p" SUFFIX
 #define MOST_NUMBER     99999u
@@ -66,11 +67,18 @@ void namer_release(struct namer *n)
 	strtab_release(&n->taken);
 }
 
-/* A part of a file name: no slash, and not hidden by accident. */
+/*
+ * A part of a file name: no slash, and not too long, as the names of programs that write over
+ * their arguments to change their title may be.
+ */
 static void put_part(struct buf *b, const char *s)
 {
-	for (; *s; s++)
-		buf_putc(b, *s == '/' || (unsigned char)*s < ' ' ? '_' : *s);
+	size_t bytes = strlen(s);
+	if (bytes > PART_BYTES)
+		for (bytes = PART_BYTES; bytes && ((unsigned char)s[bytes] & 0xc0) == 0x80;)
+			bytes--; /* no half characters */
+	for (size_t i = 0; i < bytes; i++)
+		buf_putc(b, s[i] == '/' || (unsigned char)s[i] < ' ' ? '_' : s[i]);
 }
 
 static void put_time(struct buf *b, uint64_t unix_ns)

@@ -50,6 +50,21 @@ static void init_namer(struct namer *n, const char *pattern, bool wants_overwrit
 	cr_assert_eq(namer_init(n, &o, &e), NEAP_OK, "%s", e.text);
 }
 
+Test(record_files, have_names_that_fit_however_long_the_program_s_is)
+{
+	struct namer n;
+	char program[300], want[128] = "";
+	memset(program, 'x', 99);
+	for (int i = 99; i < 299; i += 2)
+		memcpy(program + i, "\xc3\xa9", 2); /* a letter of two bytes */
+	program[299] = '\0';
+	memset(want, 'x', 99);
+	strncat(want, ".42.neap", sizeof want - 100);
+	init_namer(&n, NULL, false);
+	expect_name(&n, program, false, want);
+	namer_release(&n);
+}
+
 Test(record_files, are_named_by_program_and_pid)
 {
 	struct namer n;
