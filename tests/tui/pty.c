@@ -10,6 +10,8 @@
  *   bytes TEXT          send bytes: \e, \xHH and \\ are replaced
  *   until TEXT          wait until the screen shows it
  *   screen FILE         write the screen as text, spaces at the ends cut off
+ *   golden FILE         the screen and its cursor must be as the file says; NEAP_GOLDEN_WRITE=1 writes it,
+ *                       and prints what was there before beside it
  *   written MOST        fail if more bytes were written since the last `written` or key
  *   still               fail if the program uses the processor while nothing happens
  *   same                a redraw (Ctrl-L) must change nothing: what was written bit by bit is right,
@@ -241,6 +243,82 @@ static void write_screen(const char *path)
 		fprintf(out, "%.*s\n", (int)bytes, text);
 	}
 	fclose(out);
+}
+
+/* What is to be compared: the text, where a row is reversed or coloured, and the cursor. */
+static void put_golden(FILE *out)
+{
+	VTermPos cursor;
+	vterm_state_get_cursorpos(vterm_obtain_state(run.vt), &cursor);
+	for (int row = 0; row < run.rows; row++) {
+		char text[8192], looks[1024];
+		size_t bytes = text_of_row(row, text, sizeof text), end = 0;
+		fprintf(out, "%.*s\n", (int)bytes, text);
+		for (int col = 0; col < run.cols && col < (int)sizeof looks; col++) {
+			const VTermPos at = {row, col};
+			VTermScreenCell cell;
+			vterm_screen_get_cell(run.screen, at, &cell);
+			bool is_filled = !VTERM_COLOR_IS_DEFAULT_BG(&cell.bg);
+			bool has_ink = cell.chars[0] && cell.chars[0] != ' ' &&
+				       !VTERM_COLOR_IS_DEFAULT_FG(&cell.fg);
+			looks[col] = cell.attrs.reverse ? '#'
+				     : is_filled        ? '%'
+				     : has_ink          ? '+'
+							: ' ';
+			if (looks[col] != ' ')
+				end = (size_t)col + 1;
+		}
+		if (end)
+			fprintf(out, "~%.*s\n", (int)end, looks);
+	}
+	fprintf(out, "cursor %d,%d\n", cursor.row, cursor.col);
+}
+
+static char *text_of_file(const char *path, size_t *bytes_out)
+{
+	char *text = calloc(1, 1 << 20);
+	FILE *in = fopen(path, "re");
+	*bytes_out = in && text ? fread(text, 1, (1 << 20) - 1, in) : 0;
+	if (in)
+		fclose(in);
+	return text;
+}
+
+static void print_beside(const char *before, const char *now)
+{
+	while (*before || *now) {
+		int left = (int)strcspn(before, "\n"), right = (int)strcspn(now, "\n");
+		bool is_same = left == right && !memcmp(before, now, (size_t)left);
+		fprintf(stderr, "%c was %.*s\n", is_same ? ' ' : '!', left, before);
+		if (!is_same)
+			fprintf(stderr, "! is  %.*s\n", right, now);
+		before += left + (before[left] == '\n');
+		now += right + (now[right] == '\n');
+	}
+}
+
+static void be_golden(const char *path)
+{
+	char *now = NULL;
+	size_t now_bytes = 0, before_bytes;
+	FILE *out = open_memstream(&now, &now_bytes);
+	if (!out)
+		fail("no memory");
+	put_golden(out);
+	fclose(out);
+	char *before = text_of_file(path, &before_bytes);
+	bool is_same = before && before_bytes == now_bytes && !memcmp(before, now, now_bytes);
+	if (!is_same && before)
+		print_beside(before, now);
+	if (!is_same && getenv("NEAP_GOLDEN_WRITE")) {
+		out = fopen(path, "we");
+		if (!out || fwrite(now, 1, now_bytes, out) != now_bytes || fclose(out))
+			fail("cannot write %s: %s", path, strerror(errno));
+	} else if (!is_same) {
+		fail("the screen is not as %s has it", path);
+	}
+	free(before);
+	free(now);
 }
 
 static bool is_shown(const char *text)
@@ -539,6 +617,8 @@ static void run_line(char *line)
 		wait_until(rest);
 	else if (!strcmp(line, "screen"))
 		write_screen(rest);
+	else if (!strcmp(line, "golden"))
+		be_golden(rest);
 	else if (!strcmp(line, "still"))
 		be_still();
 	else if (!strcmp(line, "same"))
