@@ -141,6 +141,29 @@ static void path_append(struct nc_module *m, const char *text)
 	m->path[have + more] = 0;
 }
 
+static void put_absolute(struct nc_module *m, const char *name)
+{
+	m->path[0] = 0;
+	if (name[0] != '/') {
+		long n = nc_syscall3(SYS_getcwd, (long)m->path, NC_MODULE_PATH_BYTES - 1, 0);
+		if (nc_sys_failed(n) || m->path[0] != '/')
+			m->path[0] = 0;
+		path_append(m, "/");
+	}
+	path_append(m, name);
+}
+
+static bool is_loader(const char *path)
+{
+	const char *base = path;
+	for (const char *p = path; *p; p++)
+		if (*p == '/')
+			base = p + 1;
+	return !strncmp(base, "ld-linux", 8) || !strncmp(base, "ld.so", 5);
+}
+
+extern void *__libc_stack_end; /* ld.so: where argc and argv are */
+
 static void read_path(struct nc_module *m, const struct link_map *lm)
 {
 	m->path[0] = 0;
@@ -151,6 +174,10 @@ static void read_path(struct nc_module *m, const struct link_map *lm)
 		m->path[nc_sys_failed(n) ? 0 : n] = 0;
 		if (!m->path[0]) /* no /proc here any more: a chroot since the start */
 			path_append(m, nc.header->exe_path);
+		/* `ld.so PROG`: the kernel knows the loader only, which made PROG the first word. */
+		const char *const *argv = (const char *const *)__libc_stack_end + 1;
+		if (is_loader(m->path) && argv[0])
+			put_absolute(m, argv[0]);
 		return;
 	}
 	if (!strncmp(lm->l_name, "linux-vdso", 10) || !strncmp(lm->l_name, "linux-gate", 10)) {
@@ -158,22 +185,12 @@ static void read_path(struct nc_module *m, const struct link_map *lm)
 		path_append(m, "[vdso]");
 		return;
 	}
-	if (lm->l_name[0] != '/') {
-		long n = nc_syscall3(SYS_getcwd, (long)m->path, NC_MODULE_PATH_BYTES - 1, 0);
-		if (nc_sys_failed(n) || m->path[0] != '/')
-			m->path[0] = 0;
-		path_append(m, "/");
-	}
-	path_append(m, lm->l_name);
+	put_absolute(m, lm->l_name);
 }
 
 static void read_flags(struct nc_module *m)
 {
-	const char *base = m->path;
-	for (const char *p = m->path; *p; p++)
-		if (*p == '/')
-			base = p + 1;
-	if (!strncmp(base, "ld-linux", 8) || !strncmp(base, "ld.so", 5))
+	if (is_loader(m->path))
 		m->flags |= NC_MODULE_LOADER;
 	uint64_t here = (uint64_t)&read_flags;
 	if (here >= m->start_va && here < m->end_va)

@@ -76,11 +76,22 @@ void modules_open_exe(struct process *p)
 	p->exe_fd = fd < 0 ? -1 : files_share(&p->recorder->module_files, fd);
 }
 
+/* `ld.so PROG`: then the file that the kernel started is not the program's. */
+static bool is_loader(int fd)
+{
+	char path[64], exe[4096];
+	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+	ssize_t n = readlink(path, exe, sizeof exe - 1);
+	exe[n > 0 ? n : 0] = '\0';
+	const char *slash = strrchr(exe, '/');
+	return slash && (!strncmp(slash, "/ld-linux", 9) || !strncmp(slash, "/ld.so", 6));
+}
+
 static int open_file(struct process *p, const struct profile_module *m)
 {
 	if (m->flags & MODULE_VDSO)
 		return -1;
-	if (m->flags & MODULE_MAIN && p->exe_fd >= 0)
+	if (m->flags & MODULE_MAIN && p->exe_fd >= 0 && !is_loader(p->exe_fd))
 		return p->exe_fd;
 	char path[64 + NC_MODULE_PATH_BYTES];
 	int fd = -1;

@@ -157,6 +157,11 @@ $CC -g -O2 -w -no-pie -o nopie known.c
 record -o nopie.neap -- ./nopie
 equal "not position independent: exit status" 7 "$status"
 whole "not position independent" nopie.neap
+loader=$(sed -n 's/.*interpreter: \(.*\)]$/\1/p' <<<"$(readelf -l known)")
+record -o loader.neap -- "$loader" ./known
+equal "started by the loader: exit status" 7 "$status"
+equal "started by the loader: nothing is said" "" "$(cat "$tmp/err")"
+whole "started by the loader" loader.neap
 cp known stripped && strip stripped
 record -o stripped.neap -- ./stripped
 equal "without symbols: exit status" 7 "$status"
