@@ -47,6 +47,13 @@ struct ip {
 	bool is_new; /* operator new */
 };
 
+/* Births and deaths that were read but not booked: their accounts are on the way to the cache. */
+#define WAITING_MOST 16u
+struct event {
+	uint32_t info;
+	bool is_birth;
+};
+
 struct heaptrack {
 	struct input *in;
 	struct import *im;
@@ -63,6 +70,8 @@ struct heaptrack {
 	size_t info_count, info_cap;
 	struct map live; /* format 0: account by address */
 
+	struct event waiting[WAITING_MOST];
+	unsigned waiting_count;
 	uint64_t last; /* info (or address) allocated last, if nothing happened since */
 	uint64_t quirk_count;
 	uint64_t page_bytes;
@@ -211,7 +220,8 @@ static enum neap_err read_trace(struct heaptrack *h, struct field f, struct err 
 	const struct ip *i = &h->ips[ip - 1];
 	node_id node = node_of(h, parent);
 	if (!i->is_new)
-		node = import_node(h->im, node, i->frame);
+		node = import_node_new(h->im, node,
+				       i->frame); /* heaptrack's own tree has none twice */
 	h->nodes[h->node_count++] = node;
 	return NEAP_OK;
 }
@@ -222,10 +232,12 @@ static enum neap_err read_info(struct heaptrack *h, struct field f, struct err *
 	if (!take_hex(&f, &bytes) || !take_hex(&f, &trace) || trace > h->node_count ||
 	    bytes == PROFILE_SIZE_MIXED)
 		return bad_line(h, "'a' with a size and a trace that came before", e);
+	if (h->info_count >= UINT32_MAX)
+		return bad_line(h, "fewer kinds of allocations", e);
 	if (!vec_reserve((void **)&h->infos, &h->info_cap, h->info_count + 1, sizeof *h->infos))
 		return err_nomem(e, "heaptrack's kinds of allocations");
 	const struct import_account a = {.node = node_of(h, trace), .size_bytes = bytes};
-	h->infos[h->info_count++] = import_account(h->im, &a);
+	h->infos[h->info_count++] = import_account_new(h->im, &a);
 	return NEAP_OK;
 }
 
@@ -279,6 +291,35 @@ static enum neap_err died_at_address(struct heaptrack *h, struct field f, struct
 	return NEAP_OK;
 }
 
+static void book(struct heaptrack *h, struct event event)
+{
+	account_id account = h->infos[event.info];
+	if (event.is_birth) {
+		import_born(h->im, account, 1, 0);
+		h->last = event.info;
+		return;
+	}
+	import_died(h->im, account, 1, 0, h->last == event.info);
+	h->quirk_count += h->last == NO_INFO && !event.info;
+	h->last = NO_INFO;
+}
+
+/* In the order of the file, before anything else is done. */
+static void book_waiting(struct heaptrack *h)
+{
+	for (unsigned i = 0; i < h->waiting_count; i++)
+		book(h, h->waiting[i]);
+	h->waiting_count = 0;
+}
+
+static void wait_for(struct heaptrack *h, uint64_t info, bool is_birth)
+{
+	if (h->waiting_count == WAITING_MOST)
+		book_waiting(h);
+	import_touch(h->im, h->infos[info]);
+	h->waiting[h->waiting_count++] = (struct event){(uint32_t)info, is_birth};
+}
+
 static enum neap_err read_born(struct heaptrack *h, struct field f, struct err *e)
 {
 	uint64_t info, more;
@@ -292,8 +333,7 @@ static enum neap_err read_born(struct heaptrack *h, struct field f, struct err *
 		return is_raw(h, e);
 	if (info >= h->info_count)
 		return bad_line(h, "'+' with the number of an 'a' that came before", e);
-	import_born(h->im, h->infos[info], 1, 0);
-	h->last = info;
+	wait_for(h, info, true);
 	return NEAP_OK;
 }
 
@@ -306,15 +346,14 @@ static enum neap_err read_died(struct heaptrack *h, struct field f, struct err *
 		return died_at_address(h, f, e);
 	if (!take_hex(&f, &info) || info >= h->info_count)
 		return bad_line(h, "'-' with the number of an 'a' that came before", e);
-	import_died(h->im, h->infos[info], 1, 0, h->last == info);
-	h->quirk_count += h->last == NO_INFO && !info;
-	h->last = NO_INFO;
+	wait_for(h, info, false);
 	return NEAP_OK;
 }
 
 static enum neap_err read_time(struct heaptrack *h, struct field f, struct err *e)
 {
 	uint64_t ms;
+	book_waiting(h);
 	if (!take_hex(&f, &ms) || ms > UINT64_MAX / NS_PER_MS)
 		return bad_line(h, "'c' with milliseconds", e);
 	if (h->has_tick)
@@ -453,6 +492,7 @@ static enum neap_err read_lines(struct heaptrack *h, struct err *e)
 
 static void finish(struct heaptrack *h)
 {
+	book_waiting(h);
 	import_step(h->im, &h->at);
 	import_end(h->im, END_UNKNOWN, h->at.time_ns);
 	if (h->suppression_count)

@@ -15,12 +15,13 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define FIRST_INTERVAL_NS 10000000u
-#define SNAPS_FIRST       1000u /* after that many the interval doubles, ... */
-#define SNAPS_NEXT        500u  /* ... and after every further so many */
+#define SNAPS_FIRST       1000u   /* after that many the interval doubles, ... */
+#define SNAPS_NEXT        500u    /* ... and after every further so many */
+#define COHORTS_FIRST     500000u /* the same by what the snapshots hold */
+#define COHORTS_NEXT      250000u
 #define ODD_SHOWN         4u
 #define NOTE_BYTES        1024u
 
@@ -63,14 +64,21 @@ static uint64_t hash_site(node_id node, uint64_t size_bytes, unsigned api)
 
 static uint64_t site_hash_of(const void *ctx, uint32_t id)
 {
-	const struct account *a = &((const struct import *)ctx)->accounts[id - 1];
-	return hash_site(a->node, a->size_bytes, a->api);
+	const struct import *im = ctx;
+	const struct account_name *n = &im->names[id - 1];
+	return hash_site(n->node, im->accounts[id - 1].size_bytes, n->api);
 }
 
 static uint64_t account_hash_of(const void *ctx, uint32_t id)
 {
-	const struct account *a = &((const struct import *)ctx)->accounts[id - 1];
-	return hash_mix(site_hash_of(ctx, id), a->thread);
+	return hash_mix(site_hash_of(ctx, id), ((const struct import *)ctx)->names[id - 1].thread);
+}
+
+static bool is_same_site(const struct import *im, account_id id, const struct import_account *a)
+{
+	const struct account_name *n = &im->names[id - 1];
+	return n->node == a->node && im->accounts[id - 1].size_bytes == a->size_bytes &&
+	       n->api == (uint32_t)a->api;
 }
 
 /* An account of the same site, in whatever thread; 0: none. */
@@ -78,8 +86,7 @@ static account_id find_site(const struct import *im, const struct import_account
 {
 	account_id id;
 	for (size_t at = 0; (id = index_next(&im->site_index, hash, &at)) != 0;) {
-		const struct account *x = &im->accounts[id - 1];
-		if (x->node == a->node && x->size_bytes == a->size_bytes && x->api == a->api)
+		if (is_same_site(im, id, a))
 			return id;
 	}
 	return 0;
@@ -90,9 +97,7 @@ static account_id find_account(const struct import *im, const struct import_acco
 {
 	account_id id;
 	for (size_t at = 0; (id = index_next(&im->account_index, hash, &at)) != 0;) {
-		const struct account *x = &im->accounts[id - 1];
-		if (x->node == a->node && x->size_bytes == a->size_bytes && x->api == a->api &&
-		    x->thread == thread)
+		if (is_same_site(im, id, a) && im->names[id - 1].thread == thread)
 			return id;
 	}
 	return 0;
@@ -111,22 +116,28 @@ static thread_id thread_or_unknown(struct import *im, thread_id thread)
 static account_id add_account(struct import *im, const struct import_account *a, thread_id thread,
 			      site_id site)
 {
-	if (!site || im->account_count >= UINT32_MAX - 1 ||
-	    !vec_reserve((void **)&im->accounts, &im->account_cap, im->account_count + 1,
-			 sizeof *im->accounts)) {
-		if (site)
-			import_no_memory(im);
+	size_t n = im->account_count;
+	bool is_mixed = a->size_bytes == PROFILE_SIZE_MIXED;
+	if (!site)
+		return 0;
+	if (n >= UINT32_MAX - 1 ||
+	    !vec_reserve((void **)&im->accounts, &im->account_cap, n + 1, sizeof *im->accounts) ||
+	    !vec_reserve((void **)&im->names, &im->name_cap, n + 1, sizeof *im->names) ||
+	    !vec_reserve((void **)&im->mixed, &im->mixed_cap, im->mixed_count + 1,
+			 sizeof *im->mixed)) {
+		import_no_memory(im);
 		return 0;
 	}
-	im->accounts[im->account_count++] = (struct account){
-		.node = a->node,
-		.site = site,
-		.thread = thread,
-		.top = LOT_NONE,
-		.api = (uint8_t)a->api,
+	im->accounts[n] = (struct account){
 		.size_bytes = a->size_bytes,
+		.top = LOT_NONE,
+		.mixed = is_mixed ? (uint32_t)im->mixed_count : MIXED_NONE,
 		.epoch = UINT64_MAX,
 	};
+	im->names[n] = (struct account_name){a->node, site, thread, (uint32_t)a->api};
+	if (is_mixed)
+		im->mixed[im->mixed_count++] = (struct mixed){0};
+	im->account_count++;
 	return (account_id)im->account_count;
 }
 
@@ -155,7 +166,7 @@ account_id import_account(struct import *im, const struct import_account *a)
 	if (id)
 		return id;
 	account_id twin = find_site(im, a, site_hash);
-	id = add_account(im, a, thread, twin ? im->accounts[twin - 1].site : add_site(im, a));
+	id = add_account(im, a, thread, twin ? im->names[twin - 1].site : add_site(im, a));
 	if (id && (!index_add(&im->account_index, hash, id, account_hash_of, im) ||
 		   (!twin && !index_add(&im->site_index, site_hash, id, site_hash_of, im))))
 		import_no_memory(im);
@@ -166,28 +177,57 @@ account_id import_account_again(struct import *im, account_id id)
 {
 	if (!id || import_has_failed(im))
 		return 0;
-	const struct account a = im->accounts[id - 1];
-	const struct import_account twin = {
-		.node = a.node, .size_bytes = a.size_bytes, .api = (enum profile_api)a.api};
-	return add_account(im, &twin, a.thread, a.site);
+	const struct account_name n = im->names[id - 1];
+	const struct import_account twin = {.node = n.node,
+					    .size_bytes = im->accounts[id - 1].size_bytes,
+					    .api = (enum profile_api)n.api};
+	return add_account(im, &twin, n.thread, n.site);
 }
 
 /* ---- bookings -------------------------------------------------------------------------------- */
 
-static bool mark_dirty(struct import *im, account_id id)
+/* Room for an id in one level of a set: the words that are new are empty. */
+static bool reserve_bits(uint64_t **bits, size_t *cap, size_t idx)
 {
-	struct account *a = &im->accounts[id - 1];
-	im->is_booked = true;
-	if (a->is_dirty)
-		return true;
-	if (!vec_reserve((void **)&im->dirty, &im->dirty_cap, im->dirty_count + 1,
-			 sizeof *im->dirty)) {
+	size_t old_cap = *cap;
+	if (!vec_reserve((void **)bits, cap, idx / 64 + 1, sizeof **bits))
+		return false;
+	if (*cap > old_cap)
+		memset(*bits + old_cap, 0, (*cap - old_cap) * sizeof **bits);
+	(*bits)[idx / 64] |= UINT64_C(1) << (idx % 64);
+	return true;
+}
+
+static bool add_dirty(struct import *im, account_id id)
+{
+	struct id_set *set = &im->dirty;
+	if (!reserve_bits(&set->bits, &set->bit_cap, id - 1) ||
+	    !reserve_bits(&set->words, &set->word_cap, (id - 1) / 64)) {
 		import_no_memory(im);
 		return false;
 	}
-	im->dirty[im->dirty_count++] = id;
-	a->is_dirty = true;
+	im->accounts[id - 1].is_dirty = true;
+	im->is_booked = true;
 	return true;
+}
+
+static inline bool mark_dirty(struct import *im, account_id id)
+{
+	return im->accounts[id - 1].is_dirty || add_dirty(im, id);
+}
+
+/* Bytes of the current interval's blocks that are live. */
+static inline uint64_t young_bytes(const struct import *im, const struct account *a)
+{
+	if (a->mixed == MIXED_NONE)
+		return (a->births - a->deaths) * a->size_bytes;
+	return im->mixed[a->mixed].born_bytes - im->mixed[a->mixed].died_bytes;
+}
+
+static uint64_t young_peak_bytes(const struct import *im, const struct account *a)
+{
+	return a->mixed == MIXED_NONE ? a->peak_blocks * a->size_bytes
+				      : im->mixed[a->mixed].peak_bytes;
 }
 
 /* Before the blocks of the current interval change. */
@@ -197,7 +237,8 @@ static inline void stamp_account(const struct import *im, struct account *a)
 		return;
 	a->epoch = im->epoch;
 	a->peak_blocks = a->births - a->deaths;
-	a->peak_bytes = a->born_bytes - a->died_bytes;
+	if (a->mixed != MIXED_NONE)
+		im->mixed[a->mixed].peak_bytes = young_bytes(im, a);
 }
 
 static inline void stamp_lot(const struct import *im, struct lot *l)
@@ -217,8 +258,7 @@ static void raise_peak(struct import *im, uint64_t time_ns)
 	im->peak.snap = im->snap + 1;
 }
 
-/* blocks * size for accounts of one size; capped, so that sums of hostile numbers stay sums. */
-#define BYTES_MOST ((uint64_t)1 << 62)
+/* blocks * size for accounts of one size. */
 static inline uint64_t bytes_of(const struct account *a, uint64_t blocks, uint64_t bytes)
 {
 	uint64_t product;
@@ -227,13 +267,18 @@ static inline uint64_t bytes_of(const struct account *a, uint64_t blocks, uint64
 	return __builtin_mul_overflow(blocks, a->size_bytes, &product) ? UINT64_MAX : product;
 }
 
-static bool is_too_much(struct import *im, uint64_t blocks, uint64_t bytes)
+#define SUM_BITS 62 /* of all that was ever born, so that sums of hostile numbers stay sums */
+
+static bool count_born(struct import *im, uint64_t blocks, uint64_t bytes)
 {
-	if (blocks <= BYTES_MOST && bytes <= BYTES_MOST && im->live.bytes <= BYTES_MOST &&
-	    im->live.blocks <= BYTES_MOST)
-		return false;
+	if (!((blocks | bytes) >> SUM_BITS)) {
+		im->born.blocks += blocks;
+		im->born.bytes += bytes;
+		if (!((im->born.blocks | im->born.bytes) >> SUM_BITS))
+			return true;
+	}
 	import_fail(im, ERR_FORMAT, "'%s' counts more bytes than there can be", input_name(im->in));
-	return true;
+	return false;
 }
 
 void import_born(struct import *im, account_id id, uint64_t blocks, uint64_t bytes)
@@ -242,15 +287,14 @@ void import_born(struct import *im, account_id id, uint64_t blocks, uint64_t byt
 		return;
 	struct account *a = &im->accounts[id - 1];
 	bytes = bytes_of(a, blocks, bytes);
-	if (is_too_much(im, blocks, bytes) || !mark_dirty(im, id))
+	if (!count_born(im, blocks, bytes) || !mark_dirty(im, id))
 		return;
 	stamp_account(im, a);
 	a->births += blocks;
-	a->born_bytes += bytes;
+	if (a->mixed != MIXED_NONE)
+		im->mixed[a->mixed].born_bytes += bytes;
 	im->live.blocks += blocks;
 	im->live.bytes += bytes;
-	if (a->born_bytes > BYTES_MOST || a->births > BYTES_MOST)
-		is_too_much(im, UINT64_MAX, 0);
 	if (im->peak_mode == PEAK_TRACK && im->live.bytes > im->peak.bytes)
 		raise_peak(im, im->now.time_ns);
 }
@@ -297,12 +341,14 @@ static void die_young(struct import *im, struct account *a, struct dying *d)
 {
 	if (a->births == a->deaths)
 		return;
-	struct dying part = part_of(a, d, a->births - a->deaths, a->born_bytes - a->died_bytes);
+	struct dying part = part_of(a, d, a->births - a->deaths, young_bytes(im, a));
 	stamp_account(im, a);
 	a->deaths += part.blocks;
-	a->died_bytes += part.bytes;
 	a->temporary += part.temporary;
-	a->temporary_bytes += temporary_bytes(&part);
+	if (a->mixed != MIXED_NONE) {
+		im->mixed[a->mixed].died_bytes += part.bytes;
+		im->mixed[a->mixed].temporary_bytes += temporary_bytes(&part);
+	}
 	take_part(im, d, &part);
 }
 
@@ -383,6 +429,12 @@ void import_died(struct import *im, account_id id, uint64_t blocks, uint64_t byt
 	im->excess_deaths += d.blocks;
 }
 
+void import_touch(const struct import *im, account_id id)
+{
+	if (id)
+		__builtin_prefetch(&im->accounts[id - 1], 1);
+}
+
 /* ---- what is live ---------------------------------------------------------------------------- */
 
 struct import_sum import_live_of(const struct import *im, account_id id)
@@ -391,7 +443,7 @@ struct import_sum import_live_of(const struct import *im, account_id id)
 	if (!id)
 		return sum;
 	const struct account *a = &im->accounts[id - 1];
-	sum = (struct import_sum){a->births - a->deaths, a->born_bytes - a->died_bytes};
+	sum = (struct import_sum){a->births - a->deaths, young_bytes(im, a)};
 	for (uint32_t l = a->top; l != LOT_NONE; l = im->lots[l].below) {
 		sum.blocks += im->lots[l].live_blocks;
 		sum.bytes += im->lots[l].live_bytes;
@@ -444,9 +496,11 @@ static void push_lot(struct import *im, struct account *a, const struct lot *lot
 	a->top = idx;
 }
 
-static void close_account(struct import *im, struct account *a, snap_id snap)
+static void close_account(struct import *im, account_id id, snap_id snap)
 {
-	bool is_mixed = a->size_bytes == PROFILE_SIZE_MIXED;
+	struct account *a = &im->accounts[id - 1];
+	const struct account_name *name = &im->names[id - 1];
+	struct mixed none = {0}, *m = a->mixed == MIXED_NONE ? &none : &im->mixed[a->mixed];
 	a->is_dirty = false;
 	if (!a->births)
 		return;
@@ -454,32 +508,45 @@ static void close_account(struct import *im, struct account *a, snap_id snap)
 		.births = a->births,
 		.deaths = a->deaths,
 		.temporary = a->temporary,
-		.born_bytes = is_mixed ? a->born_bytes : 0,
-		.died_bytes = is_mixed ? a->died_bytes : 0,
-		.temporary_bytes = is_mixed ? a->temporary_bytes : 0,
+		.born_bytes = m->born_bytes,
+		.died_bytes = m->died_bytes,
+		.temporary_bytes = m->temporary_bytes,
 	};
-	cohort_id cohort = profile_add_cohort(im->w, a->site, a->thread, snap, 0, &c);
+	uint64_t peak_bytes = young_peak_bytes(im, a);
+	cohort_id cohort = profile_add_cohort(im->w, name->site, name->thread, snap, 0, &c);
+	im->cohort_count++;
 	if (a->births > a->deaths)
 		push_lot(im, a,
 			 &(struct lot){.cohort = cohort,
 				       .below = a->top,
 				       .change_idx = UINT32_MAX,
 				       .live_blocks = a->births - a->deaths,
-				       .live_bytes = a->born_bytes - a->died_bytes,
+				       .live_bytes = young_bytes(im, a),
 				       .epoch = a->epoch,
 				       .peak_blocks = a->peak_blocks,
-				       .peak_bytes = a->peak_bytes});
+				       .peak_bytes = peak_bytes});
 	else if (a->epoch == im->epoch && a->peak_blocks)
-		keep_gone(im, cohort, a->peak_blocks, a->peak_bytes);
+		keep_gone(im, cohort, a->peak_blocks, peak_bytes);
 	a->births = a->deaths = a->temporary = 0;
-	a->born_bytes = a->died_bytes = a->temporary_bytes = 0;
+	*m = (struct mixed){0};
 	a->epoch = UINT64_MAX;
 }
 
-static int compare_ids(const void *a, const void *b)
+/* Cohorts in the order of accounts take the least room. */
+static void close_dirty(struct import *im, snap_id snap)
 {
-	account_id x = *(const account_id *)a, y = *(const account_id *)b;
-	return x < y ? -1 : x > y;
+	struct id_set *set = &im->dirty;
+	for (size_t i = 0; i < set->word_cap; i++) {
+		for (; set->words[i]; set->words[i] &= set->words[i] - 1) {
+			size_t word = i * 64 + (size_t)__builtin_ctzll(set->words[i]);
+			for (; set->bits[word]; set->bits[word] &= set->bits[word] - 1)
+				close_account(
+					im,
+					(account_id)(word * 64 + 1 +
+						     (size_t)__builtin_ctzll(set->bits[word])),
+					snap);
+		}
+	}
 }
 
 void import_step(struct import *im, const struct import_instant *at)
@@ -493,13 +560,10 @@ void import_step(struct import *im, const struct import_instant *at)
 					   .rss_bytes = at->rss_bytes,
 					   .live_bytes = (int64_t)im->live.bytes};
 	snap_id snap = profile_snapshot_begin(im->w, &s);
-	if (im->dirty_count)
-		qsort(im->dirty, im->dirty_count, sizeof *im->dirty, compare_ids);
-	for (size_t i = 0; i < im->dirty_count; i++)
-		close_account(im, &im->accounts[im->dirty[i] - 1], snap);
+	close_dirty(im, snap);
 	for (size_t i = 0; i < im->change_count; i++)
 		profile_change_cohort(im->w, im->changes[i].cohort, &im->changes[i].change);
-	im->dirty_count = im->change_count = 0;
+	im->change_count = 0;
 	im->snap++;
 	im->is_booked = false;
 	im->last = *at;
@@ -516,7 +580,12 @@ void import_tick(struct import *im, const struct import_instant *at)
 	if (im->now.time_ns < im->due_ns)
 		return;
 	import_step(im, at);
-	if (im->snap >= SNAPS_FIRST && (im->snap - SNAPS_FIRST) % SNAPS_NEXT == 0)
+	bool has_many = im->snap >= SNAPS_FIRST && (im->snap - SNAPS_FIRST) % SNAPS_NEXT == 0;
+	if (im->cohort_count >= im->cohort_most) {
+		im->cohort_most += COHORTS_NEXT;
+		has_many = true;
+	}
+	if (has_many && im->interval_ns < UINT64_MAX / 4)
 		im->interval_ns *= 2;
 	im->due_ns = im->now.time_ns + im->interval_ns;
 }
@@ -556,15 +625,17 @@ void import_peak_entry(struct import *im, account_id id, uint64_t blocks, uint64
 		raise_peak(im, 0);
 		im->peak.bytes = 0;
 	}
+	struct mixed none = {0}, *m = a->mixed == MIXED_NONE ? &none : &im->mixed[a->mixed];
 	if (a->epoch != im->epoch)
-		a->peak_blocks = a->peak_bytes = 0;
-	if (blocks > a->births - a->peak_blocks || bytes > a->born_bytes - a->peak_bytes) {
+		a->peak_blocks = m->peak_bytes = 0;
+	if (blocks > a->births - a->peak_blocks ||
+	    (m != &none && bytes > m->born_bytes - m->peak_bytes)) {
 		import_odd(im, "more at the peak than was ever allocated");
 		return;
 	}
 	a->epoch = im->epoch;
 	a->peak_blocks += blocks;
-	a->peak_bytes += bytes;
+	m->peak_bytes += bytes;
 	im->peak.bytes += bytes;
 }
 
@@ -741,6 +812,7 @@ enum neap_err import_new(struct input *in, enum exchange_format format, int fd,
 		.free_lot = LOT_NONE,
 		.interval_ns = FIRST_INTERVAL_NS,
 		.due_ns = FIRST_INTERVAL_NS,
+		.cohort_most = COHORTS_FIRST,
 	};
 	enum neap_err code = profile_writer_new(fd, out_path, &im->run, &im->w, e);
 	if (code) {
@@ -758,7 +830,10 @@ static void import_free(struct import *im)
 	mem_free(im->account_index.slots);
 	mem_free(im->site_index.slots);
 	mem_free(im->lots);
-	mem_free(im->dirty);
+	mem_free(im->names);
+	mem_free(im->mixed);
+	mem_free(im->dirty.bits);
+	mem_free(im->dirty.words);
 	mem_free(im->changes);
 	mem_free(im->gone);
 	buf_release(&im->notes);

@@ -130,6 +130,8 @@ void import_died(struct import *im, account_id a, uint64_t blocks, uint64_t byte
 		 uint64_t temporary);
 /* import_set_live - births or deaths so that this much is live: for formats of snapshots. */
 void import_set_live(struct import *im, account_id a, uint64_t blocks, uint64_t bytes);
+/* import_touch - a booking of this account comes soon: fetch it. */
+void import_touch(const struct import *im, account_id a);
 /* Live blocks and bytes of an account, and of all together, now. */
 struct import_sum {
 	uint64_t blocks, bytes;
@@ -147,7 +149,8 @@ struct import_instant {
  * anything was booked. */
 void import_step(struct import *im, const struct import_instant *at);
 /* import_tick - the time now, from formats that have a clock rather than snapshots: closes one when
- * it is due (every 10 ms at first; the interval doubles after 1000 snapshots and every further 500). */
+ * it is due (every 10 ms at first; the interval doubles after 1000 snapshots and every further 500, and after half a
+ * million cohorts and every further quarter). */
 void import_tick(struct import *im, const struct import_instant *at);
 /* import_step_count - how many were closed so far. */
 snap_id import_step_count(const struct import *im);

@@ -41,18 +41,31 @@ struct lot {
 	uint64_t peak_blocks, peak_bytes;
 };
 
+/* What every booking touches lies together, in 64 bytes; the rest in arrays beside it. */
 struct account {
-	node_id node;
-	site_id site;
-	thread_id thread;
-	uint32_t top; /* youngest lot with live blocks */
-	uint8_t api;
-	bool is_dirty;
 	uint64_t size_bytes;
 	/* Of the current interval. */
 	uint64_t births, deaths, temporary; /* deaths of blocks born in it too */
-	uint64_t born_bytes, died_bytes, temporary_bytes;
-	uint64_t epoch, peak_blocks, peak_bytes;
+	uint64_t epoch, peak_blocks;
+	uint32_t top;   /* youngest lot with live blocks */
+	uint32_t mixed; /* its entry in mixed; MIXED_NONE: all blocks are of size_bytes */
+	bool is_dirty;
+};
+#define MIXED_NONE UINT32_MAX
+struct account_name { /* what an account stands for */
+	node_id node;
+	site_id site;
+	thread_id thread;
+	uint32_t api;
+};
+struct mixed { /* bytes of the current interval, for accounts of many sizes */
+	uint64_t born_bytes, died_bytes, temporary_bytes, peak_bytes;
+};
+
+/* A set of ids that is walked in their order: a bit for each, and one for each word of these. */
+struct id_set {
+	uint64_t *bits, *words;
+	size_t bit_cap, word_cap; /* in words of 64 */
 };
 
 struct change {
@@ -105,16 +118,18 @@ struct import {
 
 	/* blocks */
 	struct account *accounts; /* id - 1 */
-	size_t account_count, account_cap;
+	struct account_name *names;
+	size_t account_count, account_cap, name_cap;
+	struct mixed *mixed;
+	size_t mixed_count, mixed_cap;
 	struct index account_index, site_index;
 	struct lot *lots;
 	size_t lot_count, lot_cap;
 	uint32_t free_lot;
-	account_id *dirty;
-	size_t dirty_count, dirty_cap;
+	struct id_set dirty; /* accounts - 1 */
 	struct change *changes;
 	size_t change_count, change_cap;
-	struct import_sum live;
+	struct import_sum live, born; /* now; ever */
 
 	/* the peak */
 	enum peak_mode peak_mode;
@@ -128,7 +143,8 @@ struct import {
 	snap_id snap; /* the last one that was closed */
 	struct import_instant now, last;
 	uint64_t interval_ns, due_ns;
-	bool is_booked; /* since the last snapshot */
+	uint64_t cohort_count, cohort_most; /* where the interval doubles */
+	bool is_booked;                     /* since the last snapshot */
 };
 
 /* import_fail - remember the first failure. */

@@ -1,6 +1,6 @@
 # Measurements: `make bench`.  They are not tests.  BENCH_RUNS=9 make bench takes longer.
 bench_programs = tests/bench/churn tests/bench/runstat tests/bench/bigprofile tests/bench/queries \
-	tests/bench/browse
+	tests/bench/browse tests/bench/bigheaptrack
 EXTRA_PROGRAMS += $(bench_programs)
 tests_bench_churn_SOURCES = tests/bench/churn.c
 tests_bench_churn_CFLAGS = $(AM_CFLAGS) -O2 -g -pthread
@@ -9,6 +9,7 @@ tests_bench_bigprofile_SOURCES = tests/bench/bigprofile.c
 tests_bench_bigprofile_LDADD = $(neap_libs)
 tests_bench_queries_SOURCES = tests/bench/queries.c
 tests_bench_queries_LDADD = $(neap_libs)
+tests_bench_bigheaptrack_SOURCES = tests/bench/bigheaptrack.c
 tests_bench_browse_SOURCES = tests/bench/browse.c
 tests_bench_browse_LDADD = -lutil
 

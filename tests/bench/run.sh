@@ -1,11 +1,12 @@
 #!/bin/bash
 # make bench: what recording costs, next to the same run without neap and under heaptrack.
 #
-#   run.sh [PART...]      parts: pairs programs growth symbols queries browser; all without arguments
+#   run.sh [PART...]      parts: pairs programs growth symbols queries browser import; all without arguments
 #
 #   BENCH_RUNS=5          interleaved runs of everything; the minimum counts
 #   BENCH_PAIRS=2000000   malloc+free pairs of one run
 #   BENCH_NODES=10000000  nodes of the large profile that is queried
+#   BENCH_TEXT=1024       megabytes of heaptrack's text to import
 #   BENCH_CLOCK=wall      or cpu: processor time of the program, for a machine that is busy
 #                         with other things (times of whole commands are wall time in any case)
 #
@@ -22,6 +23,7 @@ bench=$builddir_abs/tests/bench
 runs=${BENCH_RUNS:-5}
 pairs=${BENCH_PAIRS:-2000000}
 nodes=${BENCH_NODES:-10000000}
+text_mb=${BENCH_TEXT:-1024}
 clock=${BENCH_CLOCK:-wall}
 case $clock in
 wall) clock_field=target_s clock_column=1 ;;
@@ -32,7 +34,7 @@ cpu) clock_field=target_cpu_s clock_column=2 ;;
 	;;
 esac
 export LC_ALL=C TZ=UTC PYTHONMALLOC=malloc PYTHONHASHSEED=0 PYTHONDONTWRITEBYTECODE=1
-parts=${*:-pairs programs growth symbols queries browser}
+parts=${*:-pairs programs growth symbols queries browser import}
 
 if [ ! -x "$NEAP" ]; then
 	echo "bench: $NEAP is not built" >&2
@@ -370,9 +372,23 @@ bench_browser() {
 	bar "browser: processor ms in 3 s without input" "$(awk '$1 == "idle" { print $2 }' answers)" at-most 0
 }
 
+# ---- importing ----------------------------------------------------------------------------------
+
+bench_import() {
+	local seconds
+	"$bench/bigheaptrack" "$text_mb" >big.txt || return
+	"$bench/runstat" "$NEAP" "$NEAP" import --force -o imported big.txt 3>stat >/dev/null 2>&1
+	seconds=$(field "$clock_field")
+	echo "importing $text_mb MiB of heaptrack's text: $seconds s, $(field rss_kib) KiB, a profile of $(stat -c %s imported.neap) bytes"
+	echo
+	bar "import: MiB per second" "$(ratio "$text_mb" "$seconds")" at-least 100
+	bar "import: memory, MiB" "$(ratio "$(field rss_kib)" 1024)" at-most 1024
+	rm -f big.txt imported.neap
+}
+
 for part in $parts; do
 	case $part in
-	pairs | programs | growth | symbols | queries | browser) "bench_$part" ;;
+	pairs | programs | growth | symbols | queries | browser | import) "bench_$part" ;;
 	*)
 		echo "bench: no such part: $part" >&2
 		exit 1
