@@ -17,6 +17,7 @@
 #include "config.h"
 
 #include "collector/nc.h"
+#include "collector/same.h"
 #include "collector/sys.h"
 
 /* Adds that a signal handler on the same thread cannot split, at no cost: one instruction. */
@@ -121,9 +122,10 @@ NC_INLINE void live_add(struct nc_ctx *t, int64_t bytes)
 	struct nc_header *h = nc.header;
 	if (NC_LIKELY(t->is_primary)) {
 		owner_add((uint64_t *)&h->live_primary_bytes, (uint64_t)bytes);
+		if (bytes <= 0)
+			return;
 		int64_t total = live_total(h);
-		if (bytes > 0 &&
-		    total > (int64_t)__atomic_load_n(&h->peak_bytes, __ATOMIC_RELAXED)) {
+		if (total > (int64_t)__atomic_load_n(&h->peak_bytes, __ATOMIC_RELAXED)) {
 			__atomic_store_n(&h->peak_bytes, (uint64_t)total, __ATOMIC_RELAXED);
 			note_peak_time(h);
 			owner_add(&h->epoch_primary, 1);
@@ -244,6 +246,17 @@ static bool site_is_mixed(uint32_t site)
 	return (nc_node(site)->key & NC_KEY_SIZE_MASK) == NC_SIZE_MIXED;
 }
 
+/* A cohort under both its names, so that it is not looked up twice. */
+struct cohort_ref {
+	uint32_t id; /* NC_NONE: there is none */
+	struct nc_cohort *c;
+};
+
+NC_INLINE struct cohort_ref ref_of(uint32_t id)
+{
+	return (struct cohort_ref){id, id ? nc_cohort(id) : NULL};
+}
+
 NC_INLINE bool is_current(const struct nc_cohort *c, uint32_t site)
 {
 	return c->birth == __atomic_load_n(&nc.header->interval, __ATOMIC_RELAXED) &&
@@ -276,18 +289,21 @@ static void slot_fill(struct nc_ctx *t, struct nc_site_slot *slot, uint64_t key,
 }
 
 /* The cohort of a slot's site in this interval. */
-NC_INLINE uint32_t slot_cohort(struct nc_ctx *t, struct nc_site_slot *slot, uint64_t size_bytes)
+NC_INLINE struct cohort_ref slot_cohort(struct nc_ctx *t, struct nc_site_slot *slot,
+					uint64_t size_bytes)
 {
-	if (NC_LIKELY(is_current(nc_cohort(slot->cohort), slot->site)))
-		return slot->cohort;
+	struct cohort_ref kept = {slot->cohort, nc_cohort(slot->cohort)};
+	if (NC_LIKELY(is_current(kept.c, slot->site)))
+		return kept;
 	uint32_t fresh = cohort_new(t, slot->site, size_bytes, site_is_mixed(slot->site));
 	if (fresh)
 		slot->cohort = fresh;
-	return fresh;
+	return ref_of(fresh);
 }
 
 /* The cohort of a site whose key may not be in the table yet. */
-static uint32_t slotted_cohort(struct nc_ctx *t, uint64_t key, uint32_t site, uint64_t size_bytes)
+static struct cohort_ref slotted_cohort(struct nc_ctx *t, uint64_t key, uint32_t site,
+					uint64_t size_bytes)
 {
 	struct nc_site_slot *slot = slot_find(t, key);
 	if (slot->key)
@@ -295,43 +311,45 @@ static uint32_t slotted_cohort(struct nc_ctx *t, uint64_t key, uint32_t site, ui
 	uint32_t cohort = cohort_new(t, site, size_bytes, site_is_mixed(site));
 	if (cohort)
 		slot_fill(t, slot, key, site, cohort);
-	return cohort;
+	return ref_of(cohort);
 }
 
 /*
  * The primary thread finds most of its cohorts without the table: the site of a path's first
  * size lies next to the path it has just found, and knows the cohort.
  */
-NC_INLINE uint32_t primary_cohort(struct nc_ctx *t, uint32_t site, uint64_t size_bytes)
+NC_INLINE struct cohort_ref primary_cohort(struct nc_ctx *t, uint32_t site, uint64_t size_bytes)
 {
 	uint32_t *kept = &nc_node(site)->kid;
-	if (NC_LIKELY(*kept && is_current(nc_cohort(*kept), site)))
-		return *kept;
+	struct cohort_ref ref = {*kept, nc_cohort(*kept)};
+	if (NC_LIKELY(ref.id && is_current(ref.c, site)))
+		return ref;
 	uint32_t fresh = cohort_new(t, site, size_bytes, false);
 	if (fresh)
 		*kept = fresh;
-	return fresh;
+	return ref_of(fresh);
 }
 
 /* A size that is not in the table: new, of the mixed site, or too large for a key. */
-static NC_NOINLINE uint32_t cohort_uncommon(struct nc_ctx *t, uint32_t path, enum nc_api api,
-					    uint64_t size_bytes)
+static NC_NOINLINE struct cohort_ref cohort_uncommon(struct nc_ctx *t, uint32_t path,
+						     enum nc_api api, uint64_t size_bytes)
 {
 	uint32_t site = nc_site(t, path, api, size_bytes);
 	if (!site) {
 		nc_drop(NC_DROP_NODES);
-		return NC_NONE;
+		return ref_of(NC_NONE);
 	}
 	bool mixed = site_is_mixed(site);
 	if (t->is_primary && nc_first_site(path, api, size_bytes))
 		return primary_cohort(t, site, size_bytes);
 	if (!mixed && size_bytes >= MIXED_SLOT_SIZE)
-		return cohort_new(t, site, size_bytes, false);
+		return ref_of(cohort_new(t, site, size_bytes, false));
 	return slotted_cohort(t, slot_key(path, api, mixed ? MIXED_SLOT_SIZE : size_bytes), site,
 			      size_bytes);
 }
 
-NC_INLINE uint32_t cohort_of(struct nc_ctx *t, uint32_t path, enum nc_api api, uint64_t size_bytes)
+NC_INLINE struct cohort_ref cohort_of(struct nc_ctx *t, uint32_t path, enum nc_api api,
+				      uint64_t size_bytes)
 {
 	uint32_t site = t->is_primary ? nc_first_site(path, api, size_bytes) : NC_NONE;
 	if (site)
@@ -391,7 +409,7 @@ void nc_born(void *block, size_t size_bytes, enum nc_api api, const struct nc_or
 	uint32_t *slot = nc_slot_find(block);
 	__builtin_prefetch(slot,
 			   1); /* needed when the stack is known; most often not in the cache */
-	uint32_t path = nc_capture(t, at);
+	uint32_t path = nc_path(t, at);
 	if (NC_UNLIKELY(!path)) {
 		nc_drop(NC_DROP_NODES);
 		goto out;
@@ -402,18 +420,18 @@ void nc_born(void *block, size_t size_bytes, enum nc_api api, const struct nc_or
 	}
 	if (NC_UNLIKELY(*slot))
 		end_unseen(t, block, slot);
-	uint32_t id = cohort_of(t, path, api, size_bytes);
-	if (NC_UNLIKELY(!id))
+	struct cohort_ref ref = cohort_of(t, path, api, size_bytes);
+	if (NC_UNLIKELY(!ref.id))
 		goto out;
-	struct nc_cohort *c = nc_cohort(id);
+	struct nc_cohort *c = ref.c;
 	stamp(c, nc.header);
 	owner_add(&c->births, 1);
 	if (NC_UNLIKELY(is_mixed(c))) {
 		owner_add(&bytes_of(c)->born_bytes, size_bytes);
 		mixed_size_store(block, size_bytes);
 	}
-	mark_dirty(id);
-	*slot = id;
+	mark_dirty(ref.id);
+	*slot = ref.id;
 	t->last_block = block;
 	live_add(t, (int64_t)size_bytes);
 out:
@@ -530,27 +548,27 @@ void nc_freed(void *block)
 uint32_t nc_mapping_born(uint64_t bytes, const struct nc_origin *at)
 {
 	struct nc_ctx *t = nc_enter();
-	uint32_t id = NC_NONE;
+	struct cohort_ref ref = {NC_NONE, NULL};
 	if (NC_UNLIKELY(!t))
 		return NC_NONE;
-	uint32_t path = nc_capture(t, at);
+	uint32_t path = nc_path(t, at);
 	uint32_t site = path ? nc_site(t, path, NC_API_MMAP, NC_SIZE_MIXED) : NC_NONE;
 	if (NC_UNLIKELY(!site)) {
 		nc_drop(NC_DROP_NODES);
 		goto out;
 	}
-	id = slotted_cohort(t, slot_key(path, NC_API_MMAP, MIXED_SLOT_SIZE), site, NC_SIZE_MIXED);
-	if (NC_UNLIKELY(!id))
+	ref = slotted_cohort(t, slot_key(path, NC_API_MMAP, MIXED_SLOT_SIZE), site, NC_SIZE_MIXED);
+	if (NC_UNLIKELY(!ref.id))
 		goto out;
-	struct nc_cohort *c = nc_cohort(id);
+	struct nc_cohort *c = ref.c;
 	stamp(c, nc.header);
 	owner_add(&c->births, 1);
 	owner_add(&bytes_of(c)->born_bytes, bytes);
-	mark_dirty(id);
+	mark_dirty(ref.id);
 	live_add(t, (int64_t)bytes);
 out:
 	nc_leave(t);
-	return id;
+	return ref.id;
 }
 
 void nc_mapping_shrank(uint32_t cohort, uint64_t bytes, bool has_gone)

@@ -297,7 +297,7 @@ static bool leave_collector(struct nc_ctx *t, struct regs *r, const struct nc_or
 	for (uint32_t i = 0; i < OWN_FRAMES_MAX; i++) {
 		if (step(t, r, &module, &is_guess) != STEPPED)
 			return false;
-		if (r->v[NC_RSP] == at->sp)
+		if (r->v[NC_RSP] == nc_origin_sp(at))
 			return r->v[NC_RIP] == at->pc;
 	}
 	return false;

@@ -43,12 +43,11 @@ NC_INLINE size_t rounded(size_t bytes)
 	return up >= bytes ? up : bytes;
 }
 
-#define BORN(block, bytes, api)                                \
-	do {                                                   \
-		if (NC_LIKELY((block) && nc_is_on())) {        \
-			struct nc_origin at = NC_ORIGIN();     \
-			nc_born((block), (bytes), (api), &at); \
-		}                                              \
+#define BORN(block, bytes, api)                                        \
+	do {                                                           \
+		if (NC_LIKELY((block) && nc_is_on())) {                \
+			nc_born((block), (bytes), (api), NC_ORIGIN()); \
+		}                                                      \
 	} while (0)
 
 /* True if the block may go to the real free. */
@@ -151,8 +150,7 @@ NC_INLINE void *resize(void *block, size_t bytes, enum nc_api api, const struct 
 
 void *realloc(void *block, size_t bytes)
 {
-	struct nc_origin at = NC_ORIGIN();
-	return resize(block, bytes, NC_API_REALLOC, &at);
+	return resize(block, bytes, NC_API_REALLOC, NC_ORIGIN());
 }
 
 void *reallocarray(void *block, size_t count, size_t bytes)
@@ -160,8 +158,7 @@ void *reallocarray(void *block, size_t count, size_t bytes)
 	size_t total;
 	if (__builtin_mul_overflow(count, bytes, &total))
 		total = SIZE_MAX; /* lets the real function fail with its own errno */
-	struct nc_origin at = NC_ORIGIN();
-	return resize(block, total, NC_API_REALLOCARRAY, &at);
+	return resize(block, total, NC_API_REALLOCARRAY, NC_ORIGIN());
 }
 
 int posix_memalign(void **out, size_t align_bytes, size_t bytes)

@@ -58,17 +58,17 @@ static void mapped(void *block, size_t bytes, int flags, const struct nc_origin 
 
 void *mmap(void *at, size_t bytes, int protection, int flags, int fd, off_t offset)
 {
-	struct nc_origin origin = NC_ORIGIN();
+	const struct nc_origin *origin = NC_ORIGIN();
 	void *block = nc_real.mmap(at, bytes, protection, flags, fd, offset);
-	mapped(block, bytes, flags, &origin);
+	mapped(block, bytes, flags, origin);
 	return block;
 }
 
 void *mmap64(void *at, size_t bytes, int protection, int flags, int fd, off64_t offset)
 {
-	struct nc_origin origin = NC_ORIGIN();
+	const struct nc_origin *origin = NC_ORIGIN();
 	void *block = nc_real.mmap64(at, bytes, protection, flags, fd, offset);
-	mapped(block, bytes, flags, &origin);
+	mapped(block, bytes, flags, origin);
 	return block;
 }
 
@@ -116,13 +116,13 @@ static void *moved(void *old, size_t old_bytes, size_t bytes, int flags, void *t
 
 void *mremap(void *old, size_t old_bytes, size_t bytes, int flags, ...)
 {
-	struct nc_origin origin = NC_ORIGIN();
+	const struct nc_origin *origin = NC_ORIGIN();
 	va_list ap;
 	va_start(ap, flags);
 	void *to =
 		va_arg(ap, void *); /* whatever lies there if none was passed: not looked at then */
 	va_end(ap);
-	if (!is_counting() || is_in_allocator(origin.pc))
+	if (!is_counting() || is_in_allocator(origin->pc))
 		return nc_real.mremap(old, old_bytes, bytes, flags, to);
-	return moved(old, old_bytes, bytes, flags, to, &origin);
+	return moved(old, old_bytes, bytes, flags, to, origin);
 }

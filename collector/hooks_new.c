@@ -102,30 +102,29 @@ NC_INLINE size_t rounded(size_t bytes)
 }
 
 /* Parameter lists, arguments, and the alignment asked for, of the four forms of new. */
-#define NEW(symbol, api, params, align, ...)                                           \
-	NC_EXPORT void *symbol params;                                                 \
-	NC_EXPORT void *symbol params                                                  \
-	{                                                                              \
-		static struct op op = {#symbol, UNRESOLVED, NULL};                     \
-		enum mode mode = mode_of(&op);                                         \
-		void *(*real)params;                                                   \
-		memcpy(&real, &op.real, sizeof real);                                  \
-		if (NC_LIKELY(mode == PASS))                                           \
-			return real(__VA_ARGS__);                                      \
-		struct nc_origin at = NC_ORIGIN();                                     \
-		if (mode == COUNT) {                                                   \
-			size_t asked_bytes = bytes;                                    \
-			bytes = rounded(bytes);                                        \
-			void *made = real(__VA_ARGS__);                                \
-			count_new(&op, made, asked_bytes, api, &at);                   \
-			return made;                                                   \
-		}                                                                      \
-		void *block = (align) > 16 ? memalign((align), bytes) : malloc(bytes); \
-		void *own = block ? NULL : find_from((void *)at.pc, #symbol);          \
-		if (NC_LIKELY(!own || own == (void *)symbol))                          \
-			return block;                                                  \
-		memcpy(&real, &own, sizeof real);                                      \
-		return real(__VA_ARGS__);                                              \
+#define NEW(symbol, api, params, align, ...)                                            \
+	NC_EXPORT void *symbol params;                                                  \
+	NC_EXPORT void *symbol params                                                   \
+	{                                                                               \
+		static struct op op = {#symbol, UNRESOLVED, NULL};                      \
+		enum mode mode = mode_of(&op);                                          \
+		void *(*real)params;                                                    \
+		memcpy(&real, &op.real, sizeof real);                                   \
+		if (NC_LIKELY(mode == PASS))                                            \
+			return real(__VA_ARGS__);                                       \
+		if (mode == COUNT) {                                                    \
+			size_t asked_bytes = bytes;                                     \
+			bytes = rounded(bytes);                                         \
+			void *made = real(__VA_ARGS__);                                 \
+			count_new(&op, made, asked_bytes, api, NC_ORIGIN());            \
+			return made;                                                    \
+		}                                                                       \
+		void *block = (align) > 16 ? memalign((align), bytes) : malloc(bytes);  \
+		void *own = block ? NULL : find_from((void *)NC_ORIGIN()->pc, #symbol); \
+		if (NC_LIKELY(!own || own == (void *)symbol))                           \
+			return block;                                                   \
+		memcpy(&real, &own, sizeof real);                                       \
+		return real(__VA_ARGS__);                                               \
 	}
 
 #define DELETE(symbol, params, ...)                                \

@@ -4,6 +4,7 @@ collector_headers = \
 	collector/cursor.h \
 	collector/format.h \
 	collector/nc.h \
+	collector/same.h \
 	collector/sys.h
 
 collector_sources = \

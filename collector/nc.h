@@ -309,15 +309,18 @@ bool nc_frames_grow(struct nc_ctx *t); /* double the remembered stack; false at 
 
 /* ---- unwinding ------------------------------------------------------------------ */
 
-/* Where the call of a hook came from: the frame of the hook's caller. */
+/*
+ * Where the call of a hook came from: the frame of the hook's caller.  What the hook has to keep of
+ * it anyway is used where it lies: hooks keep a frame pointer (COLLECTOR_CFLAGS).
+ */
 struct nc_origin {
-	uint64_t pc, sp, rbp;
+	uint64_t rbp, pc;
 };
-#define NC_ORIGIN()                                                            \
-	({                                                                     \
-		const uint64_t *nc_fp = __builtin_frame_address(0);            \
-		(struct nc_origin){nc_fp[1], (uint64_t)(nc_fp + 2), nc_fp[0]}; \
-	})
+#define NC_ORIGIN() ((const struct nc_origin *)__builtin_frame_address(0))
+NC_INLINE uint64_t nc_origin_sp(const struct nc_origin *at)
+{
+	return (uint64_t)(at + 1);
+}
 
 /* nc_capture - the path node of the stack at `at`; NC_NONE if there is no room for it. */
 uint32_t nc_capture(struct nc_ctx *t, const struct nc_origin *at);

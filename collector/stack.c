@@ -25,6 +25,7 @@
 #include "config.h"
 
 #include "collector/nc.h"
+#include "collector/same.h"
 
 enum outcome {
 	STEPPED,
@@ -52,28 +53,10 @@ NC_INLINE bool is_readable(struct nc_ctx *t, uint64_t addr, uint64_t sp)
 	return is_in_range(t, addr) || (nc_range_has_grown(t, sp) && is_in_range(t, addr));
 }
 
-NC_INLINE uint64_t load(uint64_t addr)
-{
-	return *(const volatile uint64_t *)addr;
-}
-
-/* Do the first `count` slots still hold their values?  The inner ones are likelier to have changed. */
-NC_INLINE const struct nc_check *last_changed(const struct nc_check *checks, uint32_t count)
-{
-	const struct nc_check *c = checks + count;
-#pragma GCC unroll 4
-	while (c != checks) {
-		c--;
-		if (NC_UNLIKELY(load(c->addr) != c->value))
-			return c;
-	}
-	return NULL;
-}
-
 /* The innermost remembered frame, from `from` outwards, whose slots have changed; -1 if none has. */
 NC_INLINE int64_t first_changed(const struct nc_ctx *t, int64_t from)
 {
-	const struct nc_check *c = last_changed(t->checks, t->frames[from].check_end);
+	const struct nc_check *c = nc_last_changed(t->checks, t->frames[from].check_end);
 	if (NC_LIKELY(!c))
 		return -1;
 	int64_t changed = from;
@@ -94,8 +77,8 @@ static enum outcome step_guess(struct nc_ctx *t, struct walk *w, struct nc_fresh
 	f->rbp_va = w->rbp;
 	f->ret_va = w->rbp + 8;
 	w->sp = w->rbp + 16;
-	w->pc = load(f->ret_va);
-	w->rbp = load(f->rbp_va);
+	w->pc = nc_load(f->ret_va);
+	w->rbp = nc_load(f->rbp_va);
 	if (!w->pc || w->pc > NC_KEY_PC_MASK || nc_rule_get(t, w->pc).step == NC_STEP_LOST)
 		return ENDED;
 	w->root = NC_NODE_ROOT;
@@ -114,7 +97,7 @@ static enum outcome step_ruled(struct nc_ctx *t, struct walk *w, struct nc_rule 
 		if (!is_readable(t, cfa, f->sp))
 			return ENDED;
 		f->cfa_va = cfa;
-		cfa = w->sp = load(cfa);
+		cfa = w->sp = nc_load(cfa);
 	}
 	if (cfa <= f->sp || !is_readable(t, cfa - 8, f->sp))
 		return ENDED;
@@ -124,10 +107,10 @@ static enum outcome step_ruled(struct nc_ctx *t, struct walk *w, struct nc_rule 
 		if (!is_readable(t, rbp_va, f->sp))
 			return ENDED;
 		f->rbp_va = rbp_va;
-		w->rbp = load(rbp_va);
+		w->rbp = nc_load(rbp_va);
 	}
 	f->ret_va = cfa - 8;
-	w->pc = load(f->ret_va);
+	w->pc = nc_load(f->ret_va);
 	w->sp = cfa;
 	if (w->pc > NC_KEY_PC_MASK)
 		return ENDED;
@@ -176,7 +159,7 @@ NC_INLINE bool step_fast(const struct nc_ctx *t, struct walk *w, struct nc_rule 
 	if (NC_UNLIKELY(cfa <= w->sp || !is_in_range(t, cfa - 8) ||
 			(is_saved && !is_in_range(t, rbp_va))))
 		return false;
-	uint64_t pc = load(cfa - 8);
+	uint64_t pc = nc_load(cfa - 8);
 	if (NC_UNLIKELY(pc - 1 >= NC_KEY_PC_MASK))
 		return false;
 	f->pc = w->pc;
@@ -193,7 +176,7 @@ NC_INLINE bool step_fast(const struct nc_ctx *t, struct walk *w, struct nc_rule 
 	w->pc = pc;
 	w->sp = cfa;
 	if (is_saved)
-		w->rbp = load(rbp_va);
+		w->rbp = nc_load(rbp_va);
 	return true;
 }
 
@@ -299,7 +282,7 @@ static NC_NOINLINE uint32_t place_deep(struct nc_ctx *t, const struct walk *w)
 
 NC_INLINE struct nc_segment *segment_set(struct nc_ctx *t, const struct nc_origin *at)
 {
-	uint64_t hash = (at->pc ^ at->sp << 20) * 0x9e3779b97f4a7c15ull;
+	uint64_t hash = (at->pc ^ nc_origin_sp(at) << 20) * 0x9e3779b97f4a7c15ull;
 	return &t->segments[hash >> (64 - NC_SEGMENTS_LG) & ~(uint64_t)(NC_SEGMENT_WAYS - 1)];
 }
 
@@ -316,7 +299,7 @@ NC_INLINE void segment_store(struct nc_ctx *t, int64_t outer_index, const struct
 		return;
 	struct nc_segment *s = segment_set(t, at) + (t->segment_turn++ % NC_SEGMENT_WAYS);
 	s->pc = at->pc;
-	s->sp = at->sp;
+	s->sp = nc_origin_sp(at);
 	s->rbp = at->rbp;
 	s->node = node;
 	s->epoch = t->segment_epoch;
@@ -333,13 +316,14 @@ NC_INLINE void segment_store(struct nc_ctx *t, int64_t outer_index, const struct
 NC_INLINE bool segment_holds(const struct nc_ctx *t, const struct nc_segment *s,
 			     const struct nc_origin *at)
 {
-	if (s->pc != at->pc || s->sp != at->sp || (s->uses_rbp && s->rbp != at->rbp) ||
+	if (s->pc != at->pc || s->sp != nc_origin_sp(at) || (s->uses_rbp && s->rbp != at->rbp) ||
 	    s->epoch != t->segment_epoch || s->outer >= t->frame_count)
 		return false;
 	const struct nc_frame *f = &t->frames[s->outer];
 	return f->node == s->outer_node && f->sp == s->outer_sp &&
 	       (!f->uses_rbp || f->rbp == s->outer_rbp) &&
-	       !last_changed(s->checks, s->check_count) && !last_changed(t->checks, f->check_end);
+	       !nc_last_changed(s->checks, s->check_count) &&
+	       !nc_last_changed(t->checks, f->check_end);
 }
 
 /* The path of a segment that begins here and still holds; NC_NONE if there is none. */
@@ -444,7 +428,7 @@ NC_INLINE bool walk_fast(struct nc_ctx *t, struct walk *at)
 static NC_NOINLINE uint32_t capture_walk(struct nc_ctx *t, const struct nc_origin *at)
 {
 	struct walk w = {.pc = at->pc,
-			 .sp = at->sp,
+			 .sp = nc_origin_sp(at),
 			 .rbp = at->rbp,
 			 .outer = (int64_t)t->frame_count - 1,
 			 .root = NC_NODE_ROOT};
@@ -472,20 +456,9 @@ static NC_NOINLINE uint32_t capture_walk(struct nc_ctx *t, const struct nc_origi
 
 uint32_t nc_capture(struct nc_ctx *t, const struct nc_origin *at)
 {
-	if (NC_UNLIKELY(at->sp - t->range_start >= t->range_bytes ||
+	if (NC_UNLIKELY(nc_origin_sp(at) - t->range_start >= t->range_bytes ||
 			t->unload_count != __atomic_load_n(&nc.unload_count, __ATOMIC_RELAXED)))
-		forget_frames(t, at->sp);
-	/* The same place as last time, or one of its callers, or a segment that leads to one. */
-	uint32_t count = t->frame_count;
-	const struct nc_frame *frames = t->frames;
-	while (count && frames[count - 1].sp < at->sp)
-		count--;
-	if (!count)
-		return capture_walk(t, at);
-	const struct nc_frame *f = &frames[count - 1];
-	if (f->sp == at->sp && f->pc == at->pc && (!f->uses_rbp || f->rbp == at->rbp) &&
-	    !last_changed(t->checks, f->check_end))
-		return f->node;
+		forget_frames(t, nc_origin_sp(at));
 	uint32_t node = segment_find(t, at);
 	return NC_LIKELY(node) ? node : capture_walk(t, at);
 }

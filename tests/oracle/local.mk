@@ -13,6 +13,6 @@ oracle_sources = $(collector_sources) tests/oracle/oracle.c
 tests/oracle/oracle.so: $(collector_sources) $(collector_headers) tests/oracle/oracle.c config.h
 	$(AM_V_CC)$(MKDIR_P) tests/oracle && (cd $(top_srcdir) && \
 		$(CC) $(NEAP_CFLAGS) $(COLLECTOR_CFLAGS) $(UNWIND_CFLAGS) -g -fPIC -shared -I. \
-		-I$(abs_top_builddir) -DHAVE_CONFIG_H -Wl,-z,now -Wl,--wrap=nc_capture \
+		-I$(abs_top_builddir) -DHAVE_CONFIG_H -DNC_ORACLE -Wl,-z,now \
 		-Wl,--version-script=collector/collector.map \
 		-o $(abs_top_builddir)/tests/oracle/oracle.so $(oracle_sources))

@@ -1,5 +1,5 @@
 /*
- * A second opinion on every stack: the collector, linked with --wrap=nc_capture, whose
+ * A second opinion on every stack: the collector, built with NC_ORACLE, whose
  * captures are compared with libunwind's, frame by frame.
  *
  * Test only.  Every NEAP_ORACLE_EVERY-th capture (default 1) of each thread is unwound
@@ -20,6 +20,7 @@
 #include "config.h"
 
 #include "collector/nc.h"
+#include "collector/same.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -31,9 +32,6 @@
 
 #define REPORTS_MAX 20u
 #define DEPTH_MAX   20000
-
-uint32_t __real_nc_capture(struct nc_ctx *t, const struct nc_origin *at);
-uint32_t __wrap_nc_capture(struct nc_ctx *t, const struct nc_origin *at);
 
 static __thread bool is_inside __attribute__((tls_model("initial-exec")));
 static __thread uint32_t countdown __attribute__((tls_model("initial-exec")));
@@ -91,7 +89,7 @@ static size_t their_frames(const struct nc_origin *at, uint64_t *out)
 			return 0;
 		unw.get_reg(&cursor, UNW_REG_IP, &ip);
 		unw.get_reg(&cursor, UNW_REG_SP, &sp);
-	} while (sp != at->sp);
+	} while (sp != nc_origin_sp(at));
 	size_t count = 0;
 	while (ip && count < DEPTH_MAX) {
 		out[count++] = ip;
@@ -123,10 +121,12 @@ static void compare(uint32_t path, const struct nc_origin *at)
 	}
 }
 
-uint32_t __wrap_nc_capture(struct nc_ctx *t, const struct nc_origin *at)
+uint32_t nc_path(struct nc_ctx *t, const struct nc_origin *at)
 {
 	static uint32_t every;
-	uint32_t path = __real_nc_capture(t, at);
+	uint32_t path = nc_capture_same(t, at);
+	if (!path)
+		path = nc_capture(t, at);
 	if (!every)
 		every = getenv("NEAP_ORACLE_EVERY")
 				? (uint32_t)strtoul(getenv("NEAP_ORACLE_EVERY"), NULL, 10)
