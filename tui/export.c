@@ -16,8 +16,18 @@ static const char *format_of(const char *path)
 	static const struct {
 		const char *end, *format;
 	} formats[] = {
-		{".tsv", "tsv"},     {".csv", "csv"},     {".json", "json"},
-		{".jsonl", "jsonl"}, {".md", "markdown"}, {".folded", "folded"},
+		{".speedscope.json", "speedscope"},
+		{".tsv", "tsv"},
+		{".csv", "csv"},
+		{".json", "json"},
+		{".jsonl", "jsonl"},
+		{".md", "markdown"},
+		{".folded", "folded"},
+		{".svg", "svg"},
+		{".html", "html"},
+		{".pb.gz", "pprof"},
+		{".callgrind", "callgrind"},
+		{".dot", "dot"},
 	};
 	size_t bytes = strlen(path);
 	for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {

@@ -26,6 +26,7 @@ struct export_about {
 	const char *query;        /* canonical; repeats this answer with neap query */
 	const char *population;   /* "live at 12.00 s (snapshot 400 of 1000)" */
 	const char *file;         /* the profile, as the user named it */
+	const char *new_file;     /* the second one, if there are two; else NULL */
 	const char *tool;         /* "neap 0.1.0" */
 	uint64_t start_unix_ns;   /* 0: unknown */
 	uint64_t duration_ns;     /* of the recording */

@@ -36,10 +36,11 @@ function setup(svg) {
 			f.text.setAttribute("y", f.y + 12.5);
 			f.g.appendChild(f.text);
 		}
-		var name = w > f.w + 1 ? f.name : f.label;
+		/* The short name, unless it was cut: then there may be room for all of it. */
+		var name = w > f.w && /\u2026$/.test(f.label) ? f.name : f.label;
 		f.text.setAttribute("x", (x + PAD).toFixed(2));
 		f.text.textContent = name.length <= chars ? name :
-			(f.label.length <= chars ? f.label : f.label.replace(/\u2026$/, "").slice(0, chars - 1) + "\u2026");
+			name.replace(/\u2026$/, "").slice(0, Math.max(chars - 1, 0)) + "\u2026";
 	}
 
 	function zoom(to) {

@@ -52,6 +52,10 @@ static void put_header(const struct export_about *about, struct buf *out)
 		buf_puts(out, about->start_unix_ns || about->duration_ns ? ", from " : "from ");
 		export_xml_part(out, about->file, 300);
 	}
+	if (about->file && about->new_file) {
+		buf_puts(out, " and ");
+		export_xml_part(out, about->new_file, 300);
+	}
 	buf_puts(out, "</p>\n</header>\n");
 }
 
@@ -208,6 +212,10 @@ static void put_about(const struct export_about *about, const struct export_sect
 		buf_puts(out, "<code>neap query ");
 		if (about->file) {
 			put_quoted(out, about->file);
+			buf_putc(out, ' ');
+		}
+		if (about->new_file) {
+			put_quoted(out, about->new_file);
 			buf_putc(out, ' ');
 		}
 		put_quoted(out, s->query);

@@ -65,7 +65,7 @@ static int64_t total_of(const struct query_result *r, const char *word)
 struct page_section {
 	const char *title, *stages, *empty;
 	struct derived_head head; /* is_changed: this population, else the one asked for */
-	bool is_kept_signed;      /* fits differences too */
+	bool is_signed;           /* of differences; the flame graph is of both */
 };
 
 #define OF(population)                                \
@@ -75,8 +75,13 @@ struct page_section {
 static const struct page_section page_sections[] = {
 	{"Over time", "| timeline", "no snapshot was taken", OF(POP_LIVE), false},
 	{"Flame graph", "| flame", "nothing matches", {.is_changed = false}, true},
-	{"What became more and less",
-	 "| by func | top 40",
+	{"Became more",
+	 "| by func,api | top 25 by delta",
+	 "no difference",
+	 {.is_changed = false},
+	 true},
+	{"Became less",
+	 "| by func,api | bottom 25 by delta",
 	 "no difference",
 	 {.is_changed = false},
 	 true},
@@ -91,8 +96,8 @@ static const struct page_section page_sections[] = {
 	 OF(POP_TEMPORARY), false},
 };
 #undef OF
+#define FLAME_SECTION      1u /* its place in page_sections */
 #define SECTION_COUNT_MOST (sizeof page_sections / sizeof page_sections[0])
-#define SIGNED_TABLE       2u /* its place in page_sections: only for differences */
 
 /* What cannot be answered says why, in place of the answer. */
 static enum neap_err ask_section(const struct composing *c, const struct page_section *ps,
@@ -166,7 +171,7 @@ static enum neap_err add_facts(const struct composing *c, struct exported *ex, s
 
 static bool is_wanted(const struct composing *c, size_t i)
 {
-	return c->r->is_signed ? page_sections[i].is_kept_signed : i != SIGNED_TABLE;
+	return c->r->is_signed == page_sections[i].is_signed || i == FLAME_SECTION;
 }
 
 /* The whole report on the blocks that were asked for. */

@@ -59,6 +59,7 @@ enum neap_err exported_about(struct out *x, struct exported *ex, struct err *e)
 		.query = r->question ? r->question : "",
 		.population = r->population ? r->population : "",
 		.file = x->o->file_count ? x->o->files[0] : NULL,
+		.new_file = x->o->file_count > 1 ? x->o->files[1] : NULL,
 		.tool = PACKAGE_NAME " " PACKAGE_VERSION,
 		.notes = r->notes,
 		.note_count = r->note_count,

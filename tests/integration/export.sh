@@ -268,6 +268,9 @@ page() {
 	export_to table.html json.neap 'peak | by func | top 5' && whole_xml table.html
 	equal "a page of one table" "1 0" "$(grep -c '<table' table.html) $(grep -c '<svg' table.html)"
 	export_to diff.html json.neap 'growth in 1s..3s' && whole_xml diff.html
+	export_to two.html forked.neap json.neap 'diff live' && whole_xml two.html
+	equal "a page of two files names both" 3 \
+		"$(grep -c "neap query &#39;forked.neap&#39; &#39;json.neap&#39; &#39;diff live |" two.html)"
 }
 
 # same WHAT FILE: its live bytes are those that were written.
