@@ -302,8 +302,8 @@ static bool fits(const struct amount *a, uint64_t size_bytes)
 	return !__builtin_mul_overflow(a->blocks, size_bytes, &bytes) && bytes == a->bytes;
 }
 
-static enum neap_err add_peak(struct pprof *p, account_id account, const struct amount *a,
-			      struct err *e)
+static enum neap_err add_peak(struct pprof *p, account_id account, const struct amount *born,
+			      const struct amount *peak, struct err *e)
 {
 	size_t known = p->peak_count;
 	if (!vec_reserve((void **)&p->peaks, &p->peak_cap, (size_t)account + 1, sizeof p->peaks[0]))
@@ -312,9 +312,35 @@ static enum neap_err add_peak(struct pprof *p, account_id account, const struct 
 		memset(p->peaks + known, 0, (account + 1 - known) * sizeof p->peaks[0]);
 		p->peak_count = (size_t)account + 1;
 	}
-	p->peaks[account].blocks += a->blocks;
-	p->peaks[account].bytes += a->bytes;
+	struct peak *at = &p->peaks[account];
+	at->born.blocks += born->blocks;
+	at->born.bytes += born->bytes;
+	at->peak.blocks += peak->blocks;
+	at->peak.bytes += peak->bytes;
 	return NEAP_OK;
+}
+
+/* Peaks that cannot be, of what was never allocated or less than what is live, are left out. */
+static void book_peaks(struct pprof *p)
+{
+	uint64_t bytes = 0;
+	size_t odd_count = 0;
+	for (size_t i = 1; i < p->peak_count; i++) {
+		const struct peak *at = &p->peaks[i];
+		odd_count += at->peak.blocks > at->born.blocks || at->peak.bytes > at->born.bytes;
+		bytes += at->peak.bytes;
+	}
+	if (odd_count > 0 || bytes < import_live(p->im).bytes) {
+		if (p->peak_count > 0)
+			import_note(p->im,
+				    "the peak that the file gives does not fit what it says is "
+				    "live, and is left out");
+		p->peak_count = 0;
+	}
+	for (size_t i = 1; i < p->peak_count; i++)
+		if (p->peaks[i].peak.blocks > 0)
+			import_peak_entry(p->im, (account_id)i, p->peaks[i].peak.blocks,
+					  p->peaks[i].peak.bytes);
 }
 
 static enum neap_err book(struct pprof *p, const NeapPprof__Sample *s, struct err *e)
@@ -350,7 +376,8 @@ static enum neap_err book(struct pprof *p, const NeapPprof__Sample *s, struct er
 	import_born(p->im, account, born.blocks, born.bytes);
 	if (born.blocks > live.blocks || born.bytes > live.bytes)
 		import_died(p->im, account, born.blocks - live.blocks, born.bytes - live.bytes, 0);
-	return peak.blocks > 0 && account ? add_peak(p, account, &peak, e) : NEAP_OK;
+	bool has_peak = p->value_of[PEAK_BYTES] >= 0 && account;
+	return has_peak ? add_peak(p, account, &born, &peak, e) : NEAP_OK;
 }
 
 static enum neap_err book_all(struct pprof *p, struct err *e)
@@ -368,10 +395,8 @@ static enum neap_err book_all(struct pprof *p, struct err *e)
 		err = book(p, s, e);
 		neap_pprof__sample__free_unpacked(s, &allocator);
 	}
-	for (size_t i = 1; i < p->peak_count; i++)
-		if (p->peaks[i].blocks > 0)
-			import_peak_entry(p->im, (account_id)i, p->peaks[i].blocks,
-					  p->peaks[i].bytes);
+	if (!err)
+		book_peaks(p);
 	return err;
 }
 

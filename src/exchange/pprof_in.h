@@ -90,7 +90,9 @@ struct pprof {
 	size_t more_live_count;
 	frame_id *frames; /* of one stack, innermost first */
 	size_t frame_cap;
-	struct amount *peaks; /* by account */
+	struct peak {
+		struct amount born, peak;
+	} * peaks; /* by account, if the file knows peaks */
 	size_t peak_count, peak_cap;
 	struct profile_line *frame_lines; /* of one location */
 	size_t frame_line_cap;

@@ -263,6 +263,26 @@ Test(pprof, counts_what_is_live_as_allocated_at_least)
 		   "allocated\n");
 }
 
+Test(pprof, leaves_a_peak_out_that_cannot_be)
+{
+	static const uint64_t values[][6] = {
+		{5, 50, 3, 30, 2, 20}, /* less than what is live */
+		{5, 50, 3, 30, 6, 60}, /* more than was allocated */
+	};
+	for (size_t i = 0; i < 2; i++) {
+		struct proto p = go_like();
+		put_type(&p, 1, "peak_objects", "count");
+		put_type(&p, 1, "peak_space", "bytes");
+		struct buf s = sample(&p, 12, 0, values[i], 6, 10);
+		put_message(&p.out, 2, &s);
+		expect(&p, "total 5 blocks 50 bytes, live 3 30\n"
+			   "main(m.go:30) 5 50 live 3 30\n"
+			   "note: the peak that the file gives does not fit what it says is live, "
+			   "and is "
+			   "left out\n");
+	}
+}
+
 /* ---- what is refused --------------------------------------------------------------------------- */
 
 Test(pprof, refuses_other_profiles_by_their_types)
