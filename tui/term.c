@@ -323,7 +323,9 @@ enum neap_err term_open(const struct term_options *o, struct err *e)
 		return err_set(e, ERR_UNSUPPORTED, "this is no terminal");
 	if (setupterm(NULL, STDOUT_FILENO, &status) != OK || !tigetstr("cup") ||
 	    tigetstr("cup") == (char *)-1)
-		return err_set(e, ERR_UNSUPPORTED, "the terminal '%s' cannot place a cursor",
+		return err_set(e, ERR_UNSUPPORTED,
+			       "the terminal '%s' cannot place a cursor, as far as terminfo "
+			       "knows; neap report shows the profile as text",
 			       name ? name : "");
 	tcgetattr(STDIN_FILENO, &term.before);
 	set_escdelay(ESCAPE_DELAY_MS);
@@ -347,7 +349,7 @@ enum neap_err term_open(const struct term_options *o, struct err *e)
 	add_restore(command_of("sgr0"));
 	add_restore(command_of("cnorm"));
 	add_restore(command_of("rmkx"));
-	if (o->has_mouse)
+	if (o->has_mouse && command_of("kmous"))
 		open_mouse();
 	add_restore(command_of("rmcup"));
 	catch_signals();
