@@ -62,6 +62,8 @@ query_libquery_la_SOURCES = \
 	query/stacks.h \
 	query/transform.c \
 	query/vocab.c \
-	query/vocab.h
+	query/vocab.h \
+	query/wrappers.c \
+	query/wrappers.h
 query_libquery_la_CPPFLAGS = $(AM_CPPFLAGS) $(PCRE2_CFLAGS)
 query_libquery_la_LIBADD = $(PCRE2_LIBS)

@@ -6,6 +6,7 @@
 
 #include "query/parse.h"
 #include "query/result.h"
+#include "query/wrappers.h"
 
 /* Profiles a query may name: opened once, shared by all queries run on them. */
 struct query_session;
@@ -16,6 +17,7 @@ struct query_options {
 	void *arg;
 	/* NULL: sym_is_wrapper */
 	bool (*is_wrapper)(const char *name);
+	struct query_wrappers *wrappers; /* more of them; may be NULL; must outlive the session */
 	/* NULL: sym_type_of */
 	bool (*type_of)(const char *name, struct buf *out);
 	/* How to read a file; NULL: profile_open. */

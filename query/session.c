@@ -69,7 +69,9 @@ static enum neap_err file_open(const struct query_session *s, const char *path,
 			       struct query_file **out, struct err *e)
 {
 	const struct graph_options options = {
-		.is_wrapper = s->options.is_wrapper ? s->options.is_wrapper : sym_is_wrapper};
+		.is_wrapper = s->options.is_wrapper ? s->options.is_wrapper : sym_is_wrapper,
+		.is_more = s->options.wrappers ? query_wrappers_fit : NULL,
+		.context = s->options.wrappers};
 	struct query_file *f = mem_zalloc(sizeof *f);
 	*out = NULL;
 	if (!f)
@@ -82,6 +84,8 @@ static enum neap_err file_open(const struct query_session *s, const char *path,
 		code = (s->options.open ? s->options.open : profile_open)(path, &f->p, e);
 	if (!code)
 		code = graph_build(f->p, &options, &f->g, e);
+	if (!code && s->options.wrappers)
+		code = query_wrappers_trouble(s->options.wrappers, e);
 	if (code) {
 		file_free(f);
 		return code;

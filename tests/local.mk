@@ -6,7 +6,7 @@ TEST_EXTENSIONS = .sh
 SH_LOG_COMPILER = $(BASH_PROG)
 
 AM_TESTS_ENVIRONMENT = \
-	LC_ALL=C; TZ=UTC; export LC_ALL TZ; \
+	LC_ALL=C; TZ=UTC; NEAP_CONFIG=; export LC_ALL TZ NEAP_CONFIG; unset DEBUGINFOD_URLS; \
 	srcdir_abs='$(abs_top_srcdir)'; builddir_abs='$(abs_top_builddir)'; \
 	NEAP='$(abs_top_builddir)/neap'; \
 	NEAP_COLLECTOR='$(abs_top_builddir)/collector/.libs/libneap-collector.so'; \

@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "src/report/lines.h"
 #include "src/report/name.h"
 #include "tui/editor.h"
 #include "tui/grid.h"
@@ -75,7 +76,8 @@ struct browser {
 	bool wants_redraw, wants_quit;
 	bool was_cancelled; /* the last key was Ctrl-C */
 	const struct query_options *query_options;
-	const struct state *shown; /* what was loaded last without being stopped; only compared */
+	struct lines_search search; /* for sources */
+	const struct state *shown;  /* what was loaded last without being stopped; only compared */
 
 	struct bookmark { /* by letter; bookmarks.h */
 		char letter;
@@ -99,6 +101,7 @@ struct browser_options {
 	const char *const *paths;
 	size_t path_count;
 	const struct query_options *query;
+	const struct source_map *sources; /* where sources lie now; may be NULL */
 	enum glyphs glyphs;
 	bool is_plain, is_mono;
 };

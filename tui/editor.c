@@ -152,7 +152,7 @@ static void prepare(struct browser *b, const char *words, const struct graph_fra
 	struct lines text = {.count = 0};
 	struct err e = {0};
 	bool has_failed = false;
-	if (lines_read(&text, f->file_path, &b->model.profile->run, &has_failed)) {
+	if (lines_find(&text, f->file_path, &b->model.profile->run, &b->search, &has_failed)) {
 		if (editor_split(words, text.path.data, f->line, &b->editor, &e))
 			browser_say(b, ROLE_ERROR, "%.400s", e.text);
 	} else if (has_failed) {

@@ -21,6 +21,7 @@
 #include "src/base/fmt.h"
 #include "src/base/mem.h"
 #include "src/exchange/exchange.h"
+#include "src/report/settings.h"
 #include "tui/browser.h"
 #include "tui/follow.h"
 #include "tui/saved.h"
@@ -43,6 +44,7 @@ struct request {
 	struct browser_options browser;
 	struct term_options term;
 	const char *script; /* --keys=FILE */
+	struct settings settings;
 	bool has_glyphs, wants_keys, is_done;
 	bool follows, keeps_no_state;
 };
@@ -55,6 +57,8 @@ enum option_id {
 	OPT_NO_MOUSE,
 	OPT_FOLLOW,
 	OPT_NO_STATE,
+	OPT_WRAPPER,
+	OPT_SOURCE_PATH,
 	OPT_ROFF
 };
 
@@ -67,6 +71,8 @@ static const struct option long_options[] = {
 	{"no-mouse", no_argument, NULL, OPT_NO_MOUSE},
 	{"follow", no_argument, NULL, OPT_FOLLOW},
 	{"no-state", no_argument, NULL, OPT_NO_STATE},
+	{"wrapper", required_argument, NULL, OPT_WRAPPER},
+	{"source-path", required_argument, NULL, OPT_SOURCE_PATH},
 	{"keys-roff", no_argument, NULL, OPT_ROFF},
 	{"help", no_argument, NULL, 'h'},
 	{NULL, 0, NULL, 0},
@@ -105,6 +111,18 @@ static void print_keys(bool is_roff)
 	buf_release(&text);
 }
 
+static int take_setting(int option, const char *value, struct request *r)
+{
+	struct err e = {0};
+	bool is_wrapper = option == OPT_WRAPPER;
+	if (!(is_wrapper ? settings_add_wrapper : settings_add_source_path)(&r->settings, value,
+									    &e))
+		return 0;
+	fprintf(stderr, "neap browse: %s: %s\n", is_wrapper ? "--wrapper" : "--source-path",
+		e.text);
+	return e.code == ERR_USAGE ? STATUS_USAGE : STATUS_FAILED;
+}
+
 static int take_option(int option, const char *value, struct request *r)
 {
 	static const char *const levels[] = {"ascii", "block", "braille"};
@@ -134,6 +152,9 @@ static int take_option(int option, const char *value, struct request *r)
 	case OPT_NO_STATE:
 		r->keeps_no_state = true;
 		return 0;
+	case OPT_WRAPPER:
+	case OPT_SOURCE_PATH:
+		return take_setting(option, value, r);
 	case OPT_KEYS:
 		r->script = value;
 		if (value)
@@ -387,7 +408,7 @@ static void settle_heap(void)
 int main(int argc, char **argv)
 {
 	int64_t looked_ms = 0;
-	const struct query_options query = {
+	struct query_options query = {
 		.open = exchange_open,
 		.cursor_ns = UINT64_MAX,
 		.is_cancelled = is_cancelled,
@@ -396,12 +417,20 @@ int main(int argc, char **argv)
 	struct request r = {.browser = {.query = &query}, .term = {.has_mouse = true}};
 	settle_heap();
 	setlocale(LC_CTYPE, "");
+	struct err e = {0};
 	int status = parse(argc, argv, &r);
-	if (status || r.is_done)
+	if (!status && !r.is_done && settings_load(&r.settings, &e))
+		status = fail(&e);
+	if (status || r.is_done) {
+		settings_release(&r.settings);
 		return status;
+	}
+	query.wrappers = r.settings.wrappers;
+	r.browser.sources = &r.settings.sources;
 	choose_glyphs(&r);
 	r.browser.is_mono = r.term.colour == TERM_COLOUR_NEVER;
 	status = r.script ? run_keys(&r) : run_terminal(&r);
+	settings_release(&r.settings);
 	if (term_signal()) {
 		signal(term_signal(), SIG_DFL);
 		raise(term_signal());

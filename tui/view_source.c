@@ -197,7 +197,7 @@ static bool read_text(struct source *s, const struct browser *b)
 	set_buf(&s->text_path, path_of(s));
 	s->has_tried = true;
 	if (*path_of(s))
-		lines_read(&s->text, path_of(s), &b->model.profile->run, &has_failed);
+		lines_find(&s->text, path_of(s), &b->model.profile->run, &b->search, &has_failed);
 	return !has_failed;
 }
 

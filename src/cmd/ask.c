@@ -12,11 +12,13 @@
 #include "src/exchange/exchange.h"
 #include "src/report/compose.h"
 #include "src/report/out.h"
+#include "src/sym/debuginfod.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#define FILE_WIDTH_COLS 100u
+#define FILE_WIDTH_COLS    100u
+#define SOURCE_PATIENCE_MS 5000u
 
 struct asking {
 	const struct ask *ask;
@@ -28,6 +30,8 @@ struct asking {
 	const char *only_newest; /* the same, as a list of files */
 	const char *const *files;
 	size_t file_count, result_count;
+	struct debuginfod *debuginfod; /* for sources */
+	bool has_tried_debuginfod, has_said_fetching;
 };
 
 /* ---- messages ---------------------------------------------------------------------- */
@@ -106,8 +110,10 @@ static int choose_files(struct asking *a, bool is_quiet)
 
 static int open_session(struct asking *a, bool is_quiet)
 {
-	const struct query_options options = {
-		.is_strict = a->ask->is_strict, .open = exchange_open, .cursor_ns = UINT64_MAX};
+	const struct query_options options = {.is_strict = a->ask->is_strict,
+					      .open = exchange_open,
+					      .cursor_ns = UINT64_MAX,
+					      .wrappers = a->ask->settings.wrappers};
 	struct err e = {0};
 	int status = choose_files(a, is_quiet);
 	if (status)
@@ -122,9 +128,41 @@ static int open_session(struct asking *a, bool is_quiet)
 
 static void asking_release(struct asking *a)
 {
+	if (a->debuginfod && *debuginfod_trouble(a->debuginfod))
+		say("note: ", debuginfod_trouble(a->debuginfod));
+	debuginfod_free(a->debuginfod);
 	query_session_free(a->session);
 	query_script_free(a->script);
 	mem_free(a->newest);
+}
+
+/* ---- sources -------------------------------------------------------------------------- */
+
+static void note_fetching(void *context, const char *what, uint64_t done_bytes, uint64_t all_bytes)
+{
+	struct asking *a = context;
+	(void)done_bytes;
+	(void)all_bytes;
+	if (a->has_said_fetching)
+		return;
+	a->has_said_fetching = true;
+	say("asking debuginfod for ", what);
+}
+
+/* Opened when the first file is missing. */
+static int fetch_source(void *context, const uint8_t *build_id, size_t build_id_bytes,
+			const char *path)
+{
+	struct asking *a = context;
+	const struct debuginfod_options options = {
+		.progress = note_fetching, .context = a, .patience_ms = SOURCE_PATIENCE_MS};
+	struct err e;
+	if (!a->has_tried_debuginfod && debuginfod_new(&options, &a->debuginfod, &e))
+		say("note: ", e.text);
+	a->has_tried_debuginfod = true;
+	return a->debuginfod
+		       ? debuginfod_fetch_source(a->debuginfod, build_id, build_id_bytes, path)
+		       : -1;
 }
 
 /* ---- results --------------------------------------------------------------------------- */
@@ -139,6 +177,9 @@ static int write_result(struct asking *a, size_t i, const struct query_result *r
 		.is_utf8 = screen_is_utf8(),
 		.files = a->files,
 		.file_count = a->file_count,
+		.sources = &ask->settings.sources,
+		.fetch_source = debuginfod_is_set_up() ? fetch_source : NULL,
+		.fetch_context = a,
 	};
 	bool is_for_people = r->format == FORMAT_TABLE || r->format == FORMAT_MARKDOWN;
 	struct buf out = {0};

@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 #include "src/cmd/screen.h"
+#include "src/report/settings.h"
 
 enum ask_status { /* besides CMD_OK and CMD_USAGE */
 	ASK_ASSERTION_FAILED = 1,
@@ -20,7 +21,8 @@ struct ask {
 	const char *const *files; /* none: the newest profile here, if a query needs one */
 	size_t file_count;
 	bool is_strict;
-	bool is_explaining; /* the plans, not the results */
+	bool is_explaining;       /* the plans, not the results */
+	struct settings settings; /* with what the file of settings says */
 	enum colour_when colour;
 	size_t width_cols; /* 0: the terminal's */
 };

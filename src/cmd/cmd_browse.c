@@ -8,6 +8,7 @@
 #include "src/base/mem.h"
 #include "src/cmd/cmd.h"
 #include "src/cmd/find.h"
+#include "src/cmd/setting.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -39,6 +40,8 @@ static const struct option long_options[] = {
 	{"no-mouse", no_argument, NULL, OPT_NO_MOUSE},
 	{"follow", no_argument, NULL, OPT_FOLLOW},
 	{"no-state", no_argument, NULL, OPT_NO_STATE},
+	{SETTING_WRAPPER},
+	{SETTING_SOURCE_PATH},
 	{"help", no_argument, NULL, 'h'},
 	{NULL, 0, NULL, 0},
 };
@@ -190,6 +193,9 @@ static const char usage[] =
 	"      --follow         show what is recorded while it is\n"
 	"      --no-state       neither use nor keep the view and the bookmarks of last time\n"
 	"      --keys[=SCRIPT]  list the keys; or press those of a file, without a terminal\n"
+	"      --wrapper=REGEX  functions that only hand out memory for their callers\n"
+	"      --source-path=FROM=TO\n"
+	"                       sources below FROM are below TO now\n"
 	"  -h, --help           this text\n"
 	"\n"
 	"Exit status: 0 done, 1 failed, 2 the usage is wrong, 3 a file can't be read.\n";

@@ -5,6 +5,7 @@
 #include "src/base/mem.h"
 #include "src/cmd/ask.h"
 #include "src/cmd/cmd.h"
+#include "src/cmd/setting.h"
 #include "src/report/report.h"
 
 #include <getopt.h>
@@ -24,6 +25,7 @@ static const struct option long_options[] = {
 	{"color", optional_argument, NULL, OPT_COLOUR},
 	{"colour", optional_argument, NULL, OPT_COLOUR},
 	{"width", required_argument, NULL, OPT_WIDTH},
+	{SETTING_WRAPPER},
 	{"help", no_argument, NULL, 'h'},
 	{NULL, 0, NULL, 0},
 };
@@ -43,6 +45,8 @@ static int take_option(int option, const char *value, struct ask *ask)
 			return CMD_OK;
 		return cmd_bad_usage(&cmd_diff, "--color is auto, always or never, not '%s'",
 				     value);
+	case OPT_WRAPPER:
+		return setting_take(&cmd_diff, &ask->settings, option, value);
 	default:
 		ask->width_cols = parse_count(value, REPORT_WIDTH_MIN_COLS, REPORT_WIDTH_MAX_COLS);
 		if (ask->width_cols)
@@ -96,15 +100,11 @@ static void complete_query(const char *query, struct buf *out)
 		buf_printf(out, "diff %s", start);
 }
 
-static int run(int argc, char **argv)
+static int run_on(struct ask *ask, int argc, char **argv)
 {
-	struct ask ask = {.file_count = 2};
-	bool is_done = false;
-	int status = parse(argc, argv, &ask, &is_done);
-	if (status || is_done)
-		return status;
+	int status;
 	struct buf text = {0};
-	ask.files = (const char *const *)(argv + optind);
+	ask->files = (const char *const *)(argv + optind);
 	if (argc - optind == 3)
 		complete_query(argv[optind + 2], &text);
 	else
@@ -115,9 +115,22 @@ static int run(int argc, char **argv)
 		err_nomem(&e, "the query");
 		status = cmd_fail(&e);
 	} else {
-		status = ask_run(&ask, "query", text.data, text.count_bytes);
+		status = ask_run(ask, "query", text.data, text.count_bytes);
 	}
 	buf_release(&text);
+	return status;
+}
+
+static int run(int argc, char **argv)
+{
+	struct ask ask = {.file_count = 2};
+	bool is_done = false;
+	int status = parse(argc, argv, &ask, &is_done);
+	if (!status && !is_done)
+		status = setting_load(&ask.settings);
+	if (!status && !is_done)
+		status = run_on(&ask, argc, argv);
+	settings_release(&ask.settings);
 	return status;
 }
 
@@ -135,6 +148,7 @@ static const char usage[] =
 	"      --explain      the plan, with rows and bytes after each step\n"
 	"      --strict       names that match nothing are errors; an incomplete profile ends\n"
 	"                     with status 4\n"
+	"      --wrapper=REGEX  functions that only hand out memory for their callers\n"
 	"      --color=WHEN   auto (default), always or never\n"
 	"      --width=COLS   columns of a line (default: the terminal's, 100 elsewhere)\n"
 	"  -h, --help         this text\n"

@@ -6,6 +6,7 @@
 #include "src/base/limits.h"
 #include "src/cmd/ask.h"
 #include "src/cmd/cmd.h"
+#include "src/cmd/setting.h"
 #include "src/cmd/vocabulary.h"
 #include "src/report/report.h"
 
@@ -46,6 +47,8 @@ static const struct option long_options[] = {
 	{"color", optional_argument, NULL, OPT_COLOUR},
 	{"colour", optional_argument, NULL, OPT_COLOUR},
 	{"width", required_argument, NULL, OPT_WIDTH},
+	{SETTING_WRAPPER},
+	{SETTING_SOURCE_PATH},
 	{"help", no_argument, NULL, 'h'},
 	{NULL, 0, NULL, 0},
 };
@@ -82,6 +85,9 @@ static int take_option(int option, const char *value, struct request *r)
 				     value);
 	case OPT_WIDTH:
 		return take_width(value, r);
+	case OPT_WRAPPER:
+	case OPT_SOURCE_PATH:
+		return setting_take(&cmd_query, &r->ask.settings, option, value);
 	default:
 		break;
 	}
@@ -194,31 +200,36 @@ static int run_stream(const struct request *r, const char *name)
 	return status;
 }
 
-static int run(int argc, char **argv)
+static int run_on(struct request *r, int count, char **args)
 {
-	struct request r = {.script = NULL};
-	int status = parse(argc, argv, &r);
-	if (status || r.is_done)
-		return status;
-	int count = argc - optind;
-	char **args = argv + optind;
-	bool has_query = !r.script && !r.complete;
-	if (has_query)
-		status = check_arguments(count, args);
+	bool has_query = !r->script && !r->complete;
+	int status = has_query ? check_arguments(count, args) : CMD_OK;
 	if (!status)
 		status = check_files(count - has_query, args);
 	if (status)
 		return status;
-	r.ask.files = (const char *const *)args;
-	r.ask.file_count = (size_t)(count - has_query);
-	if (r.complete)
-		return ask_complete(&r.ask, r.complete);
-	if (r.script)
-		return run_stream(&r, r.script);
+	r->ask.files = (const char *const *)args;
+	r->ask.file_count = (size_t)(count - has_query);
+	if (r->complete)
+		return ask_complete(&r->ask, r->complete);
+	if (r->script)
+		return run_stream(r, r->script);
 	const char *query = args[count - 1];
 	if (!strcmp(query, "-"))
-		return run_stream(&r, query);
-	return ask_run(&r.ask, "query", query, strlen(query));
+		return run_stream(r, query);
+	return ask_run(&r->ask, "query", query, strlen(query));
+}
+
+static int run(int argc, char **argv)
+{
+	struct request r = {.script = NULL};
+	int status = parse(argc, argv, &r);
+	if (!status && !r.is_done)
+		status = setting_load(&r.ask.settings);
+	if (!status && !r.is_done)
+		status = run_on(&r, argc - optind, argv + optind);
+	settings_release(&r.ask.settings);
+	return status;
 }
 
 static const char usage[] =
@@ -244,6 +255,9 @@ static const char usage[] =
 	"      --formats         list output formats\n"
 	"      --populations     list populations\n"
 	"      --complete=TEXT   what may follow this beginning of a query\n"
+	"      --wrapper=REGEX   functions that only hand out memory for their callers\n"
+	"      --source-path=FROM=TO\n"
+	"                        sources below FROM are below TO now, for `source`\n"
 	"      --color=WHEN      auto (default), always or never\n"
 	"      --width=COLS      columns of a line (default: the terminal's, 100 elsewhere)\n"
 	"  -h, --help            this text\n"

@@ -6,6 +6,7 @@
 #include "src/cmd/cmd.h"
 #include "src/cmd/find.h"
 #include "src/cmd/screen.h"
+#include "src/cmd/setting.h"
 #include "src/exchange/exchange.h"
 #include "src/report/report.h"
 #include "src/report/suspects.h"
@@ -21,6 +22,7 @@ struct request {
 	struct report_options options;
 	enum colour_when colour;
 	bool wants_suspects;
+	struct settings settings;
 	const char *path; /* NULL: the newest here */
 };
 
@@ -38,6 +40,7 @@ static const struct option long_options[] = {
 	{"color", optional_argument, NULL, OPT_COLOUR},
 	{"colour", optional_argument, NULL, OPT_COLOUR},
 	{"width", required_argument, NULL, OPT_WIDTH},
+	{SETTING_WRAPPER},
 	{"help", no_argument, NULL, 'h'},
 	{NULL, 0, NULL, 0},
 };
@@ -73,7 +76,7 @@ static int take_option(int option, const char *value, struct request *r)
 					     REPORT_WIDTH_MIN_COLS, REPORT_WIDTH_MAX_COLS, value);
 		return CMD_OK;
 	default:
-		return CMD_USAGE;
+		return setting_take(&cmd_report, &r->settings, option, value);
 	}
 }
 
@@ -115,7 +118,8 @@ static enum neap_err write_it(struct query_session *session, const struct reques
 
 static enum neap_err report(const struct request *r, struct err *e)
 {
-	const struct query_options options = {.open = exchange_open, .cursor_ns = UINT64_MAX};
+	const struct query_options options = {
+		.open = exchange_open, .cursor_ns = UINT64_MAX, .wrappers = r->settings.wrappers};
 	struct query_session *session = NULL;
 	char *newest = NULL;
 	enum neap_err code = r->path ? NEAP_OK : newest_profile(".", &newest, e);
@@ -130,24 +134,32 @@ static enum neap_err report(const struct request *r, struct err *e)
 	return code;
 }
 
+static int run_on(struct request *r)
+{
+	if (!r->options.width_cols)
+		r->options.width_cols = screen_width();
+	r->options.has_colour = screen_has_colour(r->colour);
+	r->options.is_utf8 = screen_is_utf8();
+	struct err e = {0};
+	enum neap_err code = report(r, &e);
+	if (code) {
+		int status = cmd_fail(&e);
+		return code == ERR_NOMEM || code == ERR_UNSUPPORTED ? status : STATUS_UNREADABLE;
+	}
+	return cmd_finish(CMD_OK);
+}
+
 static int run(int argc, char **argv)
 {
 	struct request r = {.options = {.top_count = TOP_DEFAULT}};
 	bool is_done = false;
 	int status = parse(argc, argv, &r, &is_done);
-	if (status || is_done)
-		return status;
-	if (!r.options.width_cols)
-		r.options.width_cols = screen_width();
-	r.options.has_colour = screen_has_colour(r.colour);
-	r.options.is_utf8 = screen_is_utf8();
-	struct err e = {0};
-	enum neap_err code = report(&r, &e);
-	if (code) {
-		status = cmd_fail(&e);
-		return code == ERR_NOMEM || code == ERR_UNSUPPORTED ? status : STATUS_UNREADABLE;
-	}
-	return cmd_finish(CMD_OK);
+	if (!status && !is_done)
+		status = setting_load(&r.settings);
+	if (!status && !is_done)
+		status = run_on(&r);
+	settings_release(&r.settings);
+	return status;
 }
 
 static const char usage[] =
@@ -160,6 +172,7 @@ static const char usage[] =
 	"  -n, --top=N         rows of each table (default 10)\n"
 	"      --full-stacks   every frame of each call path, with whole names and modules\n"
 	"      --suspects      only the places that kept growing, with the evidence\n"
+	"      --wrapper=REGEX functions that only hand out memory for their callers\n"
 	"      --color=WHEN    auto (default), always or never\n"
 	"      --width=COLS    columns of a line (default: the terminal's, 100 elsewhere)\n"
 	"  -h, --help          this text\n"

@@ -25,6 +25,8 @@ neap_SOURCES = \
 	src/cmd/save.h \
 	src/cmd/screen.c \
 	src/cmd/screen.h \
+	src/cmd/setting.c \
+	src/cmd/setting.h \
 	src/cmd/vocabulary.c \
 	src/cmd/vocabulary.h
 neap_LDADD = $(neap_libs)

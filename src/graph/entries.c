@@ -97,9 +97,12 @@ static bool find_wrappers(struct graph *g, const struct graph_options *options)
 	g->func_is_wrapper = mem_zarray(count + 1, 1);
 	if (!g->func_is_wrapper)
 		return false;
-	for (uint32_t id = 1; options && options->is_wrapper && id <= count; id++) {
+	for (uint32_t id = 1; options && id <= count; id++) {
+		const char *name = func_text(g->p, id);
 		if (g->func_canon[id] == id)
-			g->func_is_wrapper[id] = options->is_wrapper(func_text(g->p, id));
+			g->func_is_wrapper[id] =
+				(options->is_wrapper && options->is_wrapper(name)) ||
+				(options->is_more && options->is_more(options->context, name));
 	}
 	return true;
 }

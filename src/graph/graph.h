@@ -47,6 +47,9 @@ typedef uint32_t entry_id;
 struct graph_options {
 	/* Is this demangled name an allocation wrapper (sym_is_wrapper)?  NULL: none is. */
 	bool (*is_wrapper)(const char *name);
+	/* More of them, as the user says; asked where is_wrapper says no.  May be NULL. */
+	bool (*is_more)(void *context, const char *name);
+	void *context;
 };
 
 /*

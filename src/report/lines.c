@@ -41,6 +41,61 @@ static int try_path(struct lines *l, const char *directory, const char *path, st
 	return l->path.has_failed ? -1 : open_regular(l->path.data, st);
 }
 
+/* ---- prefixes ------------------------------------------------------------------------- */
+
+bool source_map_add(struct source_map *m, const char *from, size_t from_bytes, const char *to)
+{
+	if (!vec_reserve((void **)&m->items, &m->cap, m->count + 1, sizeof *m->items))
+		return false;
+	while (from_bytes > 1 && from[from_bytes - 1] == '/')
+		from_bytes--;
+	struct source_prefix p = {mem_strndup(from, from_bytes), mem_strdup(to)};
+	if (!p.from || !p.to) {
+		mem_free(p.from);
+		mem_free(p.to);
+		return false;
+	}
+	m->items[m->count++] = p;
+	return true;
+}
+
+void source_map_release(struct source_map *m)
+{
+	for (size_t i = 0; i < m->count; i++) {
+		mem_free(m->items[i].from);
+		mem_free(m->items[i].to);
+	}
+	mem_free(m->items);
+	*m = (struct source_map){.count = 0};
+}
+
+/* What follows a prefix that ends where a part of the path ends; NULL: another path. */
+static const char *after_prefix(const char *path, const char *prefix)
+{
+	size_t bytes = strlen(prefix);
+	if (strncmp(path, prefix, bytes) != 0)
+		return NULL;
+	if (prefix[bytes - 1] == '/') /* the root */
+		return path + bytes;
+	if (path[bytes] && path[bytes] != '/')
+		return NULL;
+	return path + bytes + (path[bytes] == '/');
+}
+
+static int open_mapped(struct lines *l, const char *path, const struct source_map *map,
+		       struct stat *st)
+{
+	for (size_t i = 0; i < map->count; i++) {
+		const char *rest = after_prefix(path, map->items[i].from);
+		int fd = rest && *rest ? try_path(l, map->items[i].to, rest, st) : -1;
+		if (fd >= 0)
+			return fd;
+	}
+	return -1;
+}
+
+/* ---- finding ---------------------------------------------------------------------------- */
+
 static int open_source(struct lines *l, const char *path, const struct profile_run *run,
 		       struct stat *st)
 {
@@ -73,13 +128,43 @@ static bool split_lines(struct lines *l)
 	return true;
 }
 
+/* By the user's map, by what the profile says, from elsewhere. */
+static int open_anywhere(struct lines *l, const char *path, const struct profile_run *run,
+			 const struct lines_search *search, struct stat *st)
+{
+	int fd = -1;
+	if (*path && search && search->map)
+		fd = open_mapped(l, path, search->map, st);
+	if (fd < 0)
+		fd = open_source(l, path, run, st);
+	if (fd >= 0 || !*path || !search || !search->fetch)
+		return fd;
+	fd = search->fetch(search->context, path);
+	if (fd < 0)
+		return -1;
+	buf_clear(&l->path);
+	buf_puts(&l->path, path);
+	if (!fstat(fd, st) && S_ISREG(st->st_mode) && st->st_size <= (off_t)SOURCE_MAX_BYTES) {
+		st->st_mtim.tv_sec = 0; /* it is the one that was compiled, whenever it came */
+		return fd;
+	}
+	close(fd);
+	return -1;
+}
+
 bool lines_read(struct lines *l, const char *path, const struct profile_run *run, bool *has_failed)
+{
+	return lines_find(l, path, run, NULL, has_failed);
+}
+
+bool lines_find(struct lines *l, const char *path, const struct profile_run *run,
+		const struct lines_search *search, bool *has_failed)
 {
 	struct stat st;
 	char part[16384];
 	ssize_t got;
 	*l = (struct lines){.count = 0};
-	int fd = open_source(l, path, run, &st);
+	int fd = open_anywhere(l, path, run, search, &st);
 	if (fd < 0) {
 		*has_failed = *has_failed || l->path.has_failed;
 		lines_release(l);

@@ -43,6 +43,8 @@ src_report_libreport_la_SOURCES = \
 	src/report/rows.h \
 	src/report/section.c \
 	src/report/section.h \
+	src/report/settings.c \
+	src/report/settings.h \
 	src/report/stack.c \
 	src/report/stack.h \
 	src/report/suspects.c \

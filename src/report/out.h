@@ -19,6 +19,7 @@
 #include "query/result.h"
 #include "src/base/buf.h"
 #include "src/base/err.h"
+#include "src/report/lines.h"
 
 struct out_options {
 	size_t width_cols; /* of a line, for people */
@@ -26,6 +27,11 @@ struct out_options {
 	bool is_utf8;             /* else plain ASCII, for people; machine formats are UTF-8 */
 	const char *const *files; /* profiles asked, as the user named them; for JSON */
 	size_t file_count;
+	const struct source_map *sources; /* where sources lie now; may be NULL */
+	/* May be NULL.  Asks elsewhere for a source file of a module; a descriptor, or -1. */
+	int (*fetch_source)(void *context, const uint8_t *build_id, size_t build_id_bytes,
+			    const char *path);
+	void *fetch_context;
 };
 
 /*

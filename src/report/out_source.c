@@ -29,6 +29,7 @@ struct source {
 	size_t file_column, line_column;
 	size_t *rows; /* [count], by file and line */
 	size_t count;
+	size_t missing_count; /* files that are not here */
 };
 
 static const char *file_of(const struct source *s, size_t row)
@@ -101,13 +102,37 @@ static void write_around(struct source *s, size_t i, size_t end, int64_t *writte
 	*written = until > line ? until : line;
 }
 
+/* The first module that has code from a file can say where it is. */
+static int fetch_source(void *context, const char *path)
+{
+	struct out *x = context;
+	const struct graph *g = x->r->graph;
+	const struct profile *p = graph_profile(g);
+	mod_id asked = 0;
+	int fd = -1;
+	for (entry_id i = 0; fd < 0 && i < graph_entry_count(g); i++) {
+		struct graph_frame f = graph_entry(g, i);
+		if (!f.file || !f.module || f.module == asked || strcmp(f.file_path, path) != 0)
+			continue;
+		asked = f.module;
+		const struct profile_module *m = &p->modules[f.module - 1];
+		fd = x->o->fetch_source(x->o->fetch_context, m->build_id, m->build_id_bytes, path);
+	}
+	return fd;
+}
+
 static void write_file(struct source *s, size_t start, size_t end)
 {
 	struct out *x = s->t.x;
 	struct lines l;
 	const char *path = file_of(s, s->rows[start]);
 	const struct profile *p = x->r->graph ? graph_profile(x->r->graph) : NULL;
-	bool is_here = lines_read(&l, path, p ? &p->run : NULL, &x->has_failed);
+	const struct lines_search search = {
+		.map = x->o->sources,
+		.fetch = p && x->o->fetch_source ? fetch_source : NULL,
+		.context = x,
+	};
+	bool is_here = lines_find(&l, path, p ? &p->run : NULL, &search, &x->has_failed);
 	text_newline(&x->text);
 	text_put(&x->text, STYLE_HEADING,
 		 *path ? name_text(&x->names, path, SIZE_MAX / 8) : "[unknown]");
@@ -116,6 +141,7 @@ static void write_file(struct source *s, size_t start, size_t end)
 	else if (l.is_newer)
 		text_put(&x->text, STYLE_WARNING,
 			 "  (changed since the recording: lines may have moved)");
+	s->missing_count += !is_here && *path;
 	text_newline(&x->text);
 	table_head(&s->t);
 	int64_t written = 0;
@@ -168,6 +194,14 @@ void out_source(struct out *x)
 	write_files(&s);
 	text_newline(&x->text);
 	table_total(&s.t);
+	if (s.missing_count) {
+		text_newline(&x->text);
+		text_printf(&x->text, STYLE_WARNING,
+			    "%zu source file%s not found here; --source-path=FROM=TO says where "
+			    "sources lie now",
+			    s.missing_count, s.missing_count == 1 ? " was" : "s were");
+		text_newline(&x->text);
+	}
 	table_release(&s.t);
 	mem_free(s.rows);
 }

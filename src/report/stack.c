@@ -170,7 +170,7 @@ enum neap_err stack_short(struct text *t, struct shortener *nm, const struct gra
 /* ---- full -------------------------------------------------------------------------- */
 
 static void write_full_frame(struct text *t, struct shortener *nm, const struct graph_frame *f,
-			     bool is_exiting)
+			     bool is_skipped, bool is_exiting)
 {
 	text_put(t, STYLE_PLAIN,
 		 f->name ? name_text(nm, f->name, SIZE_MAX) : name_frame(nm, f, SIZE_MAX));
@@ -185,6 +185,8 @@ static void write_full_frame(struct text *t, struct shortener *nm, const struct 
 		text_put(t, STYLE_DIM, " (inlined)");
 	if (f->is_guessed)
 		text_put(t, STYLE_DIM, " (guessed)");
+	if (is_skipped)
+		text_put(t, STYLE_DIM, " (wrapper)");
 	if (is_exiting)
 		text_put(t, STYLE_DIM, " (exiting)");
 }
@@ -193,11 +195,15 @@ void stack_full(struct text *t, struct shortener *nm, const struct graph *g, nod
 {
 	const struct profile *p = graph_profile(g);
 	struct graph_walk w = graph_walk_init(g, node);
+	node_id leaf_node = graph_leaf_node(g, node);
+	entry_id leaf = graph_leaf_entry(g, leaf_node);
+	bool is_skipped = true; /* further in than the leaf */
 	size_t number = 0;
 	for (entry_id entry; (entry = graph_walk_next(&w)) != ENTRY_NONE; number++) {
 		struct graph_frame f = graph_entry(g, entry);
 		text_printf(t, STYLE_DIM, "      %3zu  ", number);
-		write_full_frame(t, nm, &f, p->node_flags[w.node] & NODE_EXITING);
+		is_skipped = is_skipped && !(w.node == leaf_node && entry == leaf);
+		write_full_frame(t, nm, &f, is_skipped, p->node_flags[w.node] & NODE_EXITING);
 		text_newline(t);
 	}
 }

@@ -24,7 +24,8 @@ enum neap_err stack_short(struct text *t, struct shortener *nm, const struct gra
 			  const struct row *row, enum row_key key, size_t indent_cols,
 			  struct err *e);
 
-/* stack_full - every frame from the call of the allocator outwards, nothing shortened. */
+/* stack_full - every frame from the call of the allocator outwards, nothing shortened;
+ * "(wrapper)" behind those that the leaf is looked for behind. */
 void stack_full(struct text *t, struct shortener *nm, const struct graph *g, node_id node);
 
 #endif

@@ -11,6 +11,7 @@ integration_tests = \
 	tests/integration/real-programs.sh \
 	tests/integration/record-cli.sh \
 	tests/integration/report-queries.sh \
+	tests/integration/settings.sh \
 	tests/integration/sigkill.sh \
 	tests/integration/stress.sh \
 	tests/integration/symbolize.sh \

@@ -59,7 +59,9 @@ objcopy --only-keep-debug full prog.debug && cp full prog && strip prog
 build_id=$(readelf -n full | sed -n 's/.*Build ID: //p')
 
 # names FILE: functions of all call paths
-names() { "$NEAP" query "$1" 'allocated | by func | select count | as tsv' 2>/dev/null | cut -f1; }
+names() {
+	"$NEAP" query "$1" 'allocated | by func | select count | as tsv' 2>/dev/null | cut -f1
+}
 has_name() { # WHAT FILE NAME
 	if names "$2" | grep -qx "$3"; then ok "$1"; else bad "$1" "no $3 in: $(names "$2" | tr '\n' ' ')"; fi
 }
@@ -70,7 +72,9 @@ symbolize() { # ARGS...: status in $status, output in out and err
 	status=0
 	timeout -k 5 60 "$NEAP" symbolize "$@" >out 2>err || status=$?
 }
-digest() { cksum <"$1"; }
+digest() { # FILE
+	cksum <"$1"
+}
 
 record -o bare.neap -- ./prog
 equal "a stripped program is recorded" 0 "$status"

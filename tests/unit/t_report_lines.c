@@ -4,6 +4,7 @@
 #include "src/report/lines.h"
 
 #include <criterion/criterion.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -118,4 +119,64 @@ Test(lines, expand_tabs_and_end_before_their_end)
 	expect_expanded(&l, 3, SIZE_MAX, "three");
 	expect_expanded(&l, 3, 2, "th");
 	lines_release(&l);
+}
+
+static size_t count_mapped(const struct source_map *m, const char *path, char *found, size_t cap)
+{
+	struct lines l;
+	bool has_failed = false;
+	const struct lines_search search = {.map = m};
+	size_t count = lines_find(&l, path, NULL, &search, &has_failed) ? l.count : 0;
+	cr_assert_not(has_failed);
+	snprintf(found, cap, "%s", count ? l.path.data : "");
+	lines_release(&l);
+	return count;
+}
+
+Test(lines, are_found_where_the_user_says_they_lie_now)
+{
+	struct source_map m = {.count = 0};
+	char src[128], found[256], want[256];
+	snprintf(src, sizeof src, "%s/src", folder);
+	cr_assert(source_map_add(&m, "/build/one/", 11, "/nowhere"));
+	cr_assert(source_map_add(&m, "/build/one", 10, src));
+	cr_assert(source_map_add(&m, "gen", 3, src));
+	snprintf(want, sizeof want, "%s/a.c", src);
+	/* the first prefix fits too, but has no such file */
+	cr_expect_eq(count_mapped(&m, "/build/one/a.c", found, sizeof found), 3);
+	cr_expect_str_eq(found, want);
+	cr_expect_eq(count_mapped(&m, "gen/a.c", found, sizeof found), 3);
+	/* a prefix ends where a part of the path ends */
+	cr_expect_eq(count_mapped(&m, "/build/one2/a.c", found, sizeof found), 0);
+	cr_expect_eq(count_mapped(&m, "/build/onea.c", found, sizeof found), 0);
+	cr_expect_eq(count_mapped(&m, "/build/one", found, sizeof found), 0);
+	cr_expect_eq(count_mapped(&m, "/other/a.c", found, sizeof found), 0);
+	/* what lies at its path is found without the map */
+	cr_expect_eq(count_mapped(&m, want, found, sizeof found), 3);
+	source_map_release(&m);
+}
+
+static int give_file(void *context, const char *path)
+{
+	const char **asked = context;
+	*asked = path;
+	return open("../src/a.c", O_RDONLY);
+}
+
+Test(lines, are_asked_for_elsewhere_last)
+{
+	struct lines l;
+	const char *asked = NULL;
+	bool has_failed = false;
+	const struct lines_search search = {.fetch = give_file, .context = &asked};
+	const struct profile_run run = {.start_unix_ns = 1};
+	cr_assert(lines_find(&l, "b.c", &run, &search, &has_failed));
+	cr_expect_null(asked);
+	lines_release(&l);
+	cr_assert(lines_find(&l, "/gone/a.c", &run, &search, &has_failed));
+	cr_expect_str_eq(asked, "/gone/a.c");
+	cr_expect_eq(l.count, 3);
+	cr_expect_not(l.is_newer); /* what a server has is what was compiled */
+	lines_release(&l);
+	cr_expect_not(has_failed);
 }

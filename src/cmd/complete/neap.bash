@@ -5,10 +5,10 @@
 _neap_options() {
 	case $1 in
 	record) echo "--output --interval --children --wait-all --mmap --quiet --force --help" ;;
-	browse) echo "--glyphs --color --plain --no-mouse --follow --no-state --keys --help" ;;
-	report) echo "--top --full-stacks --suspects --color --width --help" ;;
-	query) echo "--file --explain --strict --fields --formats --populations --complete --color --width --help" ;;
-	diff) echo "--explain --strict --color --width --help" ;;
+	browse) echo "--glyphs --color --plain --no-mouse --follow --no-state --keys --wrapper --source-path --help" ;;
+	report) echo "--top --full-stacks --suspects --color --width --wrapper --help" ;;
+	query) echo "--file --explain --strict --fields --formats --populations --complete --color --width --wrapper --source-path --help" ;;
+	diff) echo "--explain --strict --color --width --wrapper --help" ;;
 	symbolize) echo "--output --debug-dir --debuginfod --quiet --help" ;;
 	import) echo "--output --format --formats --force --help" ;;
 	export) echo "--output --format --formats --strict --help" ;;
@@ -91,7 +91,7 @@ _neap() {
 		mapfile -t COMPREPLY < <(compgen -W "braille block ascii" -- "$cur")
 		return
 		;;
-	--interval | --top | --width | -n | --complete) return ;;
+	--interval | --top | --width | -n | --complete | --wrapper | --source-path) return ;;
 	--debug-dir)
 		mapfile -t COMPREPLY < <(compgen -d -S / -- "$cur")
 		return

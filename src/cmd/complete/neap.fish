@@ -67,6 +67,9 @@ complete -c neap -n '__neap_verb_is query diff' -a '(__neap_query_words)'
 
 complete -c neap -n '__neap_verb_is browse report query diff symbolize info export' -k -a '(__fish_complete_suffix .neap)'
 
+complete -c neap -n '__neap_verb_is browse report query diff' -l wrapper -x -d 'functions that only hand out memory'
+complete -c neap -n '__neap_verb_is browse query' -l source-path -x -d 'where sources lie now (FROM=TO)'
+
 complete -c neap -n '__neap_verb_is symbolize' -s o -l output -r -F -d 'where the result goes'
 complete -c neap -n '__neap_verb_is symbolize' -l debug-dir -x -a '(__fish_complete_directories)' -d 'also look here'
 complete -c neap -n '__neap_verb_is symbolize' -l debuginfod -d 'also ask the servers in DEBUGINFOD_URLS'
