@@ -20,8 +20,7 @@ static bool is_word(char c)
 	       (c >= 'a' && c <= 'z') || (unsigned char)c >= 0x80;
 }
 
-/* Bytes of "operator" and its symbol at s + i; 0 if there is none. */
-static size_t operator_bytes(const char *s, size_t i)
+size_t operator_symbol_bytes(const char *s, size_t i)
 {
 	static const char *const symbols[] = {
 		"()", "[]", "<=>", "<<=", ">>=", "->*", "->", "<<", ">>", "<=", ">=", "<", ">",
@@ -36,16 +35,42 @@ static size_t operator_bytes(const char *s, size_t i)
 	return 0;
 }
 
-/* Step over one character or one operator's name, keeping the depth of brackets. */
-static size_t step(const char *s, size_t i, int *depth)
+#define ANGLES_DEPTH 64 /* deeper ones may be either */
+
+static bool is_angle(const struct brackets *b)
 {
-	size_t bytes = operator_bytes(s, i);
+	return b->depth > 0 && b->depth < ANGLES_DEPTH && b->angles >> b->depth & 1;
+}
+
+static void open_bracket(struct brackets *b, bool is_angle)
+{
+	b->depth++;
+	if (b->depth < ANGLES_DEPTH)
+		b->angles = (b->angles & ~(UINT64_C(1) << b->depth)) | (uint64_t)is_angle
+									       << b->depth;
+}
+
+/* A '<' behind a ')' compares, but for that behind "operator()". */
+static bool is_less_than(const char *s, size_t i)
+{
+	static const char call[] = "operator()";
+	size_t bytes = sizeof call - 1;
+	return i && s[i - 1] == ')' && !(i >= bytes && !memcmp(s + i - bytes, call, bytes));
+}
+
+size_t brackets_step(const char *s, size_t i, struct brackets *b)
+{
+	size_t bytes = operator_symbol_bytes(s, i);
 	if (bytes)
 		return i + bytes;
-	if (strchr("(<[{", s[i]))
-		++*depth;
-	else if (strchr(")]}", s[i]) || (s[i] == '>' && (!i || s[i - 1] != '-')))
-		--*depth;
+	char before = i ? s[i - 1] : '\0';
+	bool is_deep = b->depth >= ANGLES_DEPTH;
+	if (strchr("([{", s[i]) || (s[i] == '<' && !is_less_than(s, i)))
+		open_bracket(b, s[i] == '<');
+	else if (s[i] == '>' && before != '-' && (is_angle(b) || is_deep || !b->depth))
+		b->depth--;
+	else if (strchr(")]}", s[i]))
+		b->depth = is_angle(b) && !is_deep ? -1 : b->depth - 1;
 	return i + 1;
 }
 
@@ -66,6 +91,78 @@ static bool is_tail(const char *s)
 	return true;
 }
 
+/* "decltype (*f(1)) g<int>(int)" declares nothing in these brackets. */
+static bool is_after_keyword(const char *s, size_t i)
+{
+	static const char *const words[] = {"decltype ", "sizeof ", "noexcept ", "alignof ",
+					    "requires "};
+	for (size_t k = 0; k < sizeof words / sizeof words[0]; k++) {
+		size_t bytes = strlen(words[k]);
+		if (i >= bytes && !memcmp(s + i - bytes, words[k], bytes))
+			return true;
+	}
+	return false;
+}
+
+/* What the bracket at `open` declares, as "*f(int)" and "A<int>::*f(int)" do; empty: nothing. */
+static struct part declared_in(const char *s, size_t open)
+{
+	struct brackets b = {0};
+	size_t i = open + 1, end, list = 0;
+	while (s[i] && (b.depth > 0 || is_word(s[i]) || s[i] == ':' || s[i] == '<')) {
+		i = brackets_step(s, i, &b);
+		if (b.depth < 0)
+			return (struct part){0, 0};
+	}
+	if (s[i] != '*' && s[i] != '&')
+		return (struct part){0, 0};
+	while (s[i] == '*' || s[i] == '&')
+		i++;
+	for (end = i; s[end] && !(b.depth == 0 && s[end] == ')');) {
+		if (b.depth == 0 && s[end] == '(')
+			list = end;
+		end = brackets_step(s, end, &b);
+		if (b.depth < 0)
+			return (struct part){0, 0};
+	}
+	return list && s[end] ? (struct part){i, end} : (struct part){0, 0};
+}
+
+#define DECLARATORS_MOST 8 /* a function that returns one that returns one ... */
+
+struct part name_declarator(const char *name)
+{
+	struct part found = {0, strlen(name)};
+	struct brackets b = {0};
+	int rounds = 0;
+	for (size_t i = 0; i < found.end && b.depth >= 0;) {
+		bool may_begin = i == found.start || (i && name[i - 1] == ' ');
+		if (b.depth == 0 && name[i] == '(' && may_begin && !is_after_keyword(name, i)) {
+			struct part inner = declared_in(name, i);
+			if (inner.end && inner.end <= found.end && rounds++ < DECLARATORS_MOST) {
+				found = inner;
+				i = inner.start;
+				continue;
+			}
+		}
+		i = brackets_step(name, i, &b);
+	}
+	return found;
+}
+
+/* A declarator ends with its parameter list. */
+static struct part without_list(const char *name, struct part p)
+{
+	struct brackets b = {0};
+	size_t list = p.end;
+	for (size_t i = p.start; i < p.end && b.depth >= 0;) {
+		if (b.depth == 0 && name[i] == '(' && !operator_symbol_bytes(name, i))
+			list = i;
+		i = brackets_step(name, i, &b);
+	}
+	return (struct part){p.start, list};
+}
+
 /*
  * One pass: where the parameter list begins (it is the last bracket at depth 0 that only a
  * tail follows), and the last blank at depth 0 before it.
@@ -74,27 +171,31 @@ struct part name_plain(const char *name)
 {
 	size_t bytes = strlen(name), list = bytes, blank = 0, open = 0;
 	bool is_operator = false;
-	int depth = 0;
+	struct brackets b = {0};
+	struct part inner = name_declarator(name);
+	if (inner.end < bytes)
+		return without_list(name, inner);
 	const char *clone = strstr(name, " [clone");
 	for (size_t i = 0; i < bytes;) {
-		if (depth == 0 && name[i] == '(' && !operator_bytes(name, i))
+		if (b.depth == 0 && name[i] == '(' && !operator_symbol_bytes(name, i))
 			open = i;
-		if (depth == 0 && name[i] == ' ' && !is_operator && is_word(name[i + 1]) &&
+		if (b.depth == 0 && name[i] == ' ' && !is_operator && is_word(name[i + 1]) &&
 		    list == bytes)
 			blank = i + 1;
-		if (depth == 0 && !strncmp(name + i, "operator", 8) && !is_word(name[i + 8]) &&
+		if (b.depth == 0 && !strncmp(name + i, "operator", 8) && !is_word(name[i + 8]) &&
 		    (!i || !is_word(name[i - 1])))
 			is_operator = true; /* "operator bool", "operator new[]" */
-		int before = depth;
-		i = step(name, i, &depth);
-		if (depth < 0)
+		int before = b.depth;
+		i = brackets_step(name, i, &b);
+		if (b.depth < 0)
 			return (struct part){0, bytes};
-		if (before == 1 && depth == 0 && name[i - 1] == ')' && open && is_tail(name + i)) {
+		if (before == 1 && b.depth == 0 && name[i - 1] == ')' && open &&
+		    is_tail(name + i)) {
 			list = open;
 			break;
 		}
 	}
-	if (depth != 0)
+	if (b.depth != 0)
 		return (struct part){0, bytes};
 	if (list == bytes && clone)
 		list = (size_t)(clone - name);
@@ -105,9 +206,9 @@ struct part name_class(const char *name)
 {
 	struct part plain = name_plain(name);
 	size_t scope = 0;
-	int depth = 0;
-	for (size_t i = plain.start; i < plain.end; i = step(name, i, &depth)) {
-		if (depth == 0 && i > plain.start && name[i] == ':' && name[i + 1] == ':')
+	struct brackets b = {0};
+	for (size_t i = plain.start; i < plain.end; i = brackets_step(name, i, &b)) {
+		if (b.depth == 0 && i > plain.start && name[i] == ':' && name[i + 1] == ':')
 			scope = i;
 	}
 	if (scope)

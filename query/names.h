@@ -7,12 +7,30 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* Bytes start .. end of a text. */
 struct part {
 	size_t start, end;
 };
 
+/*
+ * Brackets that are open at a place of a demangled name; zero-initialised is none.  In names
+ * '<' and '>' are brackets, in "operator<<", "->" and the expressions of "f<((sizeof (int))>(2))>"
+ * they are not.
+ */
+struct brackets {
+	int depth;       /* -1: one was closed that was not open */
+	uint64_t angles; /* bit n: that of depth n is a '<' */
+};
+/* brackets_step - over one character, or a whole operator's name; returns the next index. */
+size_t brackets_step(const char *s, size_t i, struct brackets *b);
+/* operator_symbol_bytes - of "operator" and its symbol at s + i, if that holds brackets; else 0. */
+size_t operator_symbol_bytes(const char *s, size_t i);
+
+/* name_declarator - the function in a declaration of what it returns, "void (*f(int))(char)" ->
+ * "f(int)"; all of the name if it is no such declaration. */
+struct part name_declarator(const char *name);
 /* name_plain - a demangled name without its return type, parameter list and clone mark:
  * "void ns::f<int>(int) const [clone .cold]" -> "ns::f<int>". */
 struct part name_plain(const char *name);

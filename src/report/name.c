@@ -11,6 +11,7 @@
 
 #include "src/report/name.h"
 
+#include "query/names.h"
 #include "src/base/fmt.h"
 
 #include <inttypes.h>
@@ -33,66 +34,24 @@ static bool is_word(char c)
 	       (c >= 'a' && c <= 'z') || (unsigned char)c >= 0x80;
 }
 
-/* Bytes of "operator@" at s + i, where @ is a symbol; 0 if there is none. */
-static size_t operator_bytes(const char *s, size_t i)
-{
-	static const char *const symbols[] = {
-		"()", "[]", "<=>", "<<=", ">>=", "->*", "->", "<<", ">>", "<=", ">=", "<", ">",
-	};
-	if (strncmp(s + i, "operator", 8) != 0 || (i && is_word(s[i - 1])))
-		return 0;
-	for (size_t k = 0; k < sizeof symbols / sizeof symbols[0]; k++) {
-		size_t bytes = strlen(symbols[k]);
-		if (!strncmp(s + i + 8, symbols[k], bytes))
-			return 8 + bytes;
-	}
-	return 0;
-}
-
-static bool opens(char c)
-{
-	return c == '(' || c == '<' || c == '[' || c == '{';
-}
-
-static bool closes(const char *s, size_t i)
-{
-	/* "->" is no bracket: Rust's fn() -> T, and trailing return types. */
-	if (s[i] == '>')
-		return !i || s[i - 1] != '-';
-	return s[i] == ')' || s[i] == ']' || s[i] == '}';
-}
-
-/* Step over one character, or over a whole operator's name, keeping the depth. */
-static size_t step(const char *s, size_t i, int *depth)
-{
-	size_t bytes = operator_bytes(s, i);
-	if (bytes)
-		return i + bytes;
-	if (opens(s[i]))
-		++*depth;
-	else if (closes(s, i))
-		--*depth;
-	return i + 1;
-}
-
 static bool is_balanced(const char *s)
 {
-	int depth = 0;
+	struct brackets b = {0};
 	for (size_t i = 0; s[i];) {
-		i = step(s, i, &depth);
-		if (depth < 0)
+		i = brackets_step(s, i, &b);
+		if (b.depth < 0)
 			return false;
 	}
-	return depth == 0;
+	return b.depth == 0;
 }
 
 /* Index after the bracket that closes the one at s[i]; s is balanced. */
 static size_t after_bracket(const char *s, size_t i)
 {
-	int depth = 0;
+	struct brackets b = {0};
 	do
-		i = step(s, i, &depth);
-	while (depth > 0 && s[i]);
+		i = brackets_step(s, i, &b);
+	while (b.depth > 0 && s[i]);
 	return i;
 }
 
@@ -109,7 +68,6 @@ static const struct {
 	{"std::__cxx11::", "std::"},
 	{"std::__1::", "std::"},
 	{"(anonymous namespace)::", "{anon}::"},
-	{"[abi:cxx11]", ""},
 };
 
 static const char *const default_arguments[] = {
@@ -121,7 +79,7 @@ static const char *const default_arguments[] = {
 static void respell(const char *s, struct buf *out)
 {
 	for (size_t i = 0; s[i];) {
-		size_t skip = 0;
+		size_t skip = !strncmp(s + i, "[abi:", 5) ? after_bracket(s, i) - i : 0;
 		for (size_t k = 0; k < sizeof spellings / sizeof spellings[0] && !skip; k++) {
 			size_t bytes = strlen(spellings[k].from);
 			if (!strncmp(s + i, spellings[k].from, bytes)) {
@@ -167,19 +125,19 @@ static bool is_tail(const char *s)
  */
 static bool drop_parameters(const char *s, struct buf *out)
 {
-	int depth = 0;
+	struct brackets b = {0};
 	for (size_t i = 0; s[i];) {
 		bool is_lambda = i >= 6 && !strncmp(s + i - 6, "lambda", 6);
-		if (s[i] == '(' && i && (depth == 0 || is_lambda)) {
+		if (s[i] == '(' && i && (b.depth == 0 || is_lambda)) {
 			size_t end = after_bracket(s, i);
-			if (depth == 0 && is_tail(s + end))
+			if (b.depth == 0 && is_tail(s + end))
 				return true;
 			if (is_lambda || !strncmp(s + end, "::", 2)) {
 				i = end;
 				continue;
 			}
 		}
-		size_t next = step(s, i, &depth);
+		size_t next = brackets_step(s, i, &b);
 		buf_put(out, s + i, next - i);
 		i = next;
 	}
@@ -190,14 +148,14 @@ static bool drop_parameters(const char *s, struct buf *out)
 static void drop_return_type(const char *s, struct buf *out)
 {
 	size_t start = 0;
-	int depth = 0;
+	struct brackets b = {0};
 	for (size_t i = 0; s[i];) {
-		if (depth == 0 && !strncmp(s + i, "operator", 8) && !is_word(s[i + 8]) &&
+		if (b.depth == 0 && !strncmp(s + i, "operator", 8) && !is_word(s[i + 8]) &&
 		    (!i || !is_word(s[i - 1])))
 			break; /* "operator bool", "operator new[]" */
-		if (depth == 0 && s[i] == ' ' && s[i + 1])
+		if (b.depth == 0 && s[i] == ' ' && s[i + 1])
 			start = i + 1;
-		i = step(s, i, &depth);
+		i = brackets_step(s, i, &b);
 	}
 	while (s[start] == '*' || s[start] == '&')
 		start++;
@@ -218,16 +176,16 @@ static void drop_clone_mark(const char *s, struct buf *out)
 static void drop_arguments(const char *s, size_t start, int max_depth, const char *mark,
 			   struct buf *out)
 {
-	int depth = 0;
+	struct brackets b = {0};
 	buf_put(out, s, start);
 	for (size_t i = start; s[i];) {
-		if (s[i] == '<' && depth >= max_depth) {
+		if (s[i] == '<' && b.depth >= max_depth) {
 			bool is_scope = !i || s[i - 1] == ':' || s[i - 1] == ' ';
 			buf_puts(out, *mark || !is_scope ? mark : "<>");
 			i = after_bracket(s, i);
 			continue;
 		}
-		size_t next = step(s, i, &depth);
+		size_t next = brackets_step(s, i, &b);
 		buf_put(out, s + i, next - i);
 		i = next;
 	}
@@ -237,9 +195,9 @@ static void drop_arguments(const char *s, size_t start, int max_depth, const cha
 static size_t own_name(const char *s)
 {
 	size_t start = 0;
-	int depth = 0;
-	for (size_t i = 0; s[i]; i = step(s, i, &depth)) {
-		if (depth == 0 && !strncmp(s + i, "::", 2))
+	struct brackets b = {0};
+	for (size_t i = 0; s[i]; i = brackets_step(s, i, &b)) {
+		if (b.depth == 0 && !strncmp(s + i, "::", 2))
 			start = i + 2;
 	}
 	return start;
@@ -248,10 +206,10 @@ static size_t own_name(const char *s)
 /* Leave out as few outer namespaces as will do. */
 static void drop_scopes(const char *s, size_t width_cols, const char *ellipsis, struct buf *out)
 {
-	int depth = 0;
+	struct brackets b = {0};
 	size_t left_cols = fmt_width(s, strlen(s)) + fmt_width(ellipsis, strlen(ellipsis));
-	for (size_t i = 0, measured = 0; s[i]; i = step(s, i, &depth)) {
-		if (depth != 0 || strncmp(s + i, "::", 2) != 0)
+	for (size_t i = 0, measured = 0; s[i]; i = brackets_step(s, i, &b)) {
+		if (b.depth != 0 || strncmp(s + i, "::", 2) != 0)
 			continue;
 		left_cols -= fmt_width(s + measured, i - measured);
 		measured = i;
@@ -303,6 +261,10 @@ static void shorten(struct shortener *nm, size_t width_cols)
 	const char *mark = nm->is_utf8 ? "<\u2026>" : "<..>";
 	if (!is_balanced(text_of(&nm->work)))
 		return;
+	struct part declarator = name_declarator(text_of(&nm->work));
+	buf_put(&nm->next, text_of(&nm->work) + declarator.start,
+		declarator.end - declarator.start);
+	take_next(nm);
 	respell(text_of(&nm->work), &nm->next);
 	take_next(nm);
 	bool has_parameters = drop_parameters(text_of(&nm->work), &nm->next);

@@ -2,6 +2,7 @@
 
 #include "src/report/name.h"
 
+#include "query/names.h"
 #include "src/base/fmt.h"
 
 #include <criterion/criterion.h>
@@ -53,6 +54,44 @@ Test(report_name, drops_parameters_and_return_types)
 		{"decltype(auto) f<int>(int)", "f<int>"},
 		{"operators::run(int)", "operators::run"},
 		{"no C++ name", "no C++ name"},
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+		assert_name(cases[i][0], WIDE, true, cases[i][1]);
+}
+
+Test(report_name, keeps_the_own_name_of_the_hard_ones)
+{
+	static const char *const cases[][2] = {
+		{"void (*getter<int>(int))(char)", "getter<int>"},
+		{"void (*(*getters<int>(int))(char))(long)", "getters<int>"},
+		{"int (&arr<int>(int)) [3]", "arr<int>"},
+		{"int (A<int>::*member<int>(int))(int)", "member<int>"},
+		{"decltype (*f(1)) g<int>(int)", "g<int>"},
+		{"decltype ({parm#1}->x) arrow<X*>(X*)", "arrow<X*>"},
+		{"auto main::{lambda(auto:1)#1}::operator()<int>(int) const",
+		 "main::{lambda#1}::operator()<int>"},
+		{"(anonymous namespace)::Hidden::go(int)::{lambda(int)#1}::operator()(int) const",
+		 "{anon}::Hidden::go::{lambda#1}::operator()"},
+		{"std::enable_if<((sizeof (int))>(2)), int>::type big<int>(int)", "big<int>"},
+		{"big<((4)<(8))>(int)", "big<((4)<(8))>"},
+		{"Fp<&(target(int))>::f()", "Fp<&(target(int))>::f"},
+		{"A<int>::operator,(int)", "A<int>::operator,"},
+		{"A<int>::operator>(A<int> const&) const", "A<int>::operator>"},
+		{"A<int>::operator std::vector<int, std::allocator<int> ><std::vector<int, "
+		 "std::allocator<int> > >() const",
+		 "A<int>::operator std::vector<int><std::vector<int> >"},
+		{"tagged[abi:v2](int)", "tagged"},
+		{"N::text[abi:cxx11]() const", "N::text"},
+		{"<mycrate::Foo as core::fmt::Debug>::fmt::h0123456789abcdef",
+		 "<mycrate::Foo as core::fmt::Debug>::fmt::h0123456789abcdef"},
+		{"std::mem::align_of::<std::mem::Discriminant>",
+		 "std::mem::align_of::<std::mem::Discriminant>"},
+		{"<dyn core::ops::function::Fn(u8) -> u16 as app::Run>::run",
+		 "<dyn core::ops::function::Fn(u8) -> u16 as app::Run>::run"},
+		{"core.memory.GC.malloc(ulong, uint, const(TypeInfo))", "core.memory.GC.malloc"},
+		{"std.stdio.writeln!(immutable(char)[]).writeln(immutable(char)[])",
+		 "std.stdio.writeln!(immutable(char)[]).writeln"},
+		{"$s4main3fooyyF", "$s4main3fooyyF"},
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
 		assert_name(cases[i][0], WIDE, true, cases[i][1]);
@@ -202,4 +241,31 @@ Test(report_name, orders_frames_by_name_then_place)
 	cr_assert_gt(name_compare(&a, &b), 0);
 	b.name = "b";
 	cr_assert_lt(name_compare(&a, &b), 0);
+}
+
+/* What func= accepts beside the whole name. */
+Test(report_name, agrees_with_queries_on_what_a_function_is_called)
+{
+	static const char *const cases[][2] = {
+		{"f(int)", "f"},
+		{"void f<int>(int)", "f<int>"},
+		{"void (*getter<int>(int))(char)", "getter<int>"},
+		{"int (A<int>::*member<int>(int))(int)", "member<int>"},
+		{"S::operator()(int) const", "S::operator()"},
+		{"std::ostream& operator<< <char>(std::ostream&, char)", "operator<< <char>"},
+		{"A<int>::operator>(A<int> const&) const", "A<int>::operator>"},
+		{"std::enable_if<((sizeof (int))>(2)), int>::type big<int>(int)", "big<int>"},
+		{"f(int)::{lambda(int)#1}::operator()(int) const",
+		 "f(int)::{lambda(int)#1}::operator()"},
+		{"S::operator unsigned long() const", "S::operator unsigned long"},
+		{"operator new[](unsigned long)", "operator new[]"},
+		{"<T as Trait>::f", "<T as Trait>::f"},
+		{"f(int) [clone .cold]", "f"},
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		struct part p = name_plain(cases[i][0]);
+		cr_expect_eq(p.end - p.start, strlen(cases[i][1]), "%s", cases[i][0]);
+		cr_expect_eq(strncmp(cases[i][0] + p.start, cases[i][1], p.end - p.start), 0, "%s",
+			     cases[i][0]);
+	}
 }
