@@ -10,16 +10,21 @@
 struct wrapper {
 	const char *name;
 	size_t name_bytes;
-	bool is_prefix;
+	enum {
+		AT_BEGIN = 1,
+		AT_END = 2
+	} place; /* of a longer name; both: all of it */
 };
 
-#define EXACT(s)  {s, sizeof(s) - 1, false},
-#define PREFIX(s) {s, sizeof(s) - 1, true},
+#define EXACT(s)  {s, sizeof(s) - 1, AT_BEGIN | AT_END},
+#define PREFIX(s) {s, sizeof(s) - 1, AT_BEGIN},
+#define SUFFIX(s) {s, sizeof(s) - 1, AT_END},
 static const struct wrapper wrappers[] = {
 #include "src/sym/wrappers.def"
 };
 #undef EXACT
 #undef PREFIX
+#undef SUFFIX
 
 /* The end of the bracketed part that begins at s, past its closing bracket. */
 static const char *skip_brackets(const char *s, char open, char close)
@@ -130,9 +135,11 @@ bool sym_is_wrapper(const char *name)
 	size_t bytes = strlen(key);
 	for (size_t i = 0; i < sizeof wrappers / sizeof wrappers[0]; i++) {
 		const struct wrapper *w = &wrappers[i];
-		bool is_long_enough =
-			w->is_prefix ? bytes >= w->name_bytes : bytes == w->name_bytes;
-		if (is_long_enough && !memcmp(key, w->name, w->name_bytes))
+		bool is_whole = w->place == (AT_BEGIN | AT_END);
+		if (is_whole ? bytes != w->name_bytes : bytes < w->name_bytes)
+			continue;
+		const char *at = w->place == AT_END ? key + bytes - w->name_bytes : key;
+		if (!memcmp(at, w->name, w->name_bytes))
 			return true;
 	}
 	return false;

@@ -56,12 +56,61 @@ Test(demangle, knows_d)
 	expect_text("_Dmain", "D main");
 }
 
+/* What c++filt makes of them. */
+Test(demangle, knows_the_hard_ones)
+{
+	expect_text("_Z6getterIiEPFvcET_", "void (*getter<int>(int))(char)");
+	expect_text("_Z6memberIiEM1AIT_EFiiES1_", "int (A<int>::*member<int>(int))(int)");
+	expect_text("_Z6taggedB2v2i", "tagged[abi:v2](int)");
+	expect_text("_Z3bigIiENSt9enable_ifIXgtstT_Li2EEiE4typeES1_",
+		    "std::enable_if<((sizeof (int))>(2)), int>::type big<int>(int)");
+	expect_text(
+		"_ZZN12_GLOBAL__N_16Hidden2goEiENKUliE_clEi",
+		"(anonymous namespace)::Hidden::go(int)::{lambda(int)#1}::operator()(int) const");
+	expect_text("_ZNK1AIiEcvT_IiEEv", "A<int>::operator int<int>() const");
+	expect_text("_ZZ4mainENKUlT_E_clIdEEDaS_",
+		    "auto main::{lambda(auto:1)#1}::operator()<double>(double) const");
+	expect_text("_ZN1AIiElsEi", "A<int>::operator<<(int)");
+	expect_text("_ZN1AIiEptEv", "A<int>::operator->()");
+	expect_text("_ZNK1AIiEgtERKS0_", "A<int>::operator>(A<int> const&) const");
+	expect_text("_ZN2FpIXadL_Z6targetiEEE1fEv", "Fp<&(target(int))>::f()");
+	expect_text("_ZTv0_n24_N1S1fEv", "virtual thunk to S::f()");
+	expect_text("_ZThn8_N1S1fEv", "non-virtual thunk to S::f()");
+	expect_text("_ZN1AIiEixEi", "A<int>::operator[](int)");
+	expect_text("_RNCNvC7mycrate4main0", "mycrate::main::{closure#0}");
+	expect_text("_RNvMs_NtCs_5alloc5boxedINtB4_3BoxNtC3app4NodeE3new",
+		    "<alloc::boxed::Box<app::Node>>::new");
+	expect_text("_RNvXs_NtC3app4nodeNtB4_4NodeNtNtC4core5clone5Clone5clone",
+		    "<app::node::Node as core::clone::Clone>::clone");
+	expect_text("_D4core6memory2GC6mallocFNbmkxC8TypeInfoZPv",
+		    "core.memory.GC.malloc(ulong, uint, const(TypeInfo))");
+	expect_text("_D3std5stdio__T7writelnTAyaZQnFNfQjZv",
+		    "std.stdio.writeln!(immutable(char)[]).writeln(immutable(char)[])");
+}
+
 Test(demangle, leaves_other_names_alone)
 {
-	const char *const names[] = {"main",        "",       "_",      "_Z",
-				     "_Zfoo",       "_ZN",    "_start", "__libc_start_main",
-				     "_D",          "_Dfoo",  "_R",     "_Rust",
-				     "_ZN3fooE17h", "Z3addi", "_exit"};
+	const char *const names[] = {"main",
+				     "",
+				     "_",
+				     "_Z",
+				     "_Zfoo",
+				     "_ZN",
+				     "_start",
+				     "__libc_start_main",
+				     "_D",
+				     "_Dfoo",
+				     "_R",
+				     "_Rust",
+				     "_ZN3fooE17h",
+				     "Z3addi",
+				     "_exit",
+				     "$s4main3fooyyF",
+				     "_$s4main3fooyyF",
+				     "_D3foo",
+				     "_RNv",
+				     "_ZN4coreE.llvm.",
+				     "?f@@YAXXZ"};
 	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
 		expect_text(names[i], NULL);
 }
@@ -141,6 +190,15 @@ Test(wrappers, are_allocators_by_name)
 		"alloc::raw_vec::RawVec<T,A>::grow_one",
 		"<alloc::alloc::Global as core::alloc::Allocator>::allocate",
 		"<alloc::raw_vec::RawVec<u8>>::grow_one",
+		"<app::Counting as core::alloc::global::GlobalAlloc>::alloc",
+		"<tikv_jemallocator::Jemalloc as core::alloc::global::GlobalAlloc>::realloc",
+		"apr_palloc",
+		"uv__malloc",
+		"g_strdup_inline",
+		"QHashData::allocateNode(int)",
+		"caml_alloc_string",
+		"mem.Allocator.create__anon_4711",
+		"heap.CAllocator.alloc",
 	};
 	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
 		cr_expect(sym_is_wrapper(names[i]), "%s", names[i]);
@@ -174,6 +232,10 @@ Test(wrappers, are_not_what_only_looks_like_them)
 		">>>)))",
 		"operator",
 		"f(",
+		"<app::Counting as core::alloc::global::GlobalAlloc>::dealloc",
+		"<x as core::alloc::global::GlobalAlloc>::alloc_more",
+		"mem.copy",
+		"uv_run",
 	};
 	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
 		cr_expect_not(sym_is_wrapper(names[i]), "%s", names[i]);
