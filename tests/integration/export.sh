@@ -2,12 +2,12 @@
 # `neap export` and `as FORMAT`: every file is read by a tool that nobody here wrote, and its totals are
 # those of the query; what neap can read again gives the same totals again.
 #
-#   export.sh [PART...]   PART: cli pprof speedscope callgrind massif dot drawings page again hostile
+#   export.sh [PART...]   PART: cli pprof speedscope callgrind massif dot drawings page again recorded hostile
 
 # shellcheck source=tests/integration/lib.sh
 . "$(dirname "$0")/lib.sh"
 
-parts=${*:-cli pprof speedscope callgrind massif dot drawings page again hostile}
+parts=${*:-cli pprof speedscope callgrind massif dot drawings page again recorded hostile}
 cd "$tmp" || exit 1
 if ! "$builddir_abs/tests/golden/make_profiles" "$tmp"; then
 	echo "not ok - make_profiles"
@@ -271,6 +271,45 @@ page() {
 	export_to two.html forked.neap json.neap 'diff live' && whole_xml two.html
 	equal "a page of two files names both" 3 \
 		"$(grep -c "neap query &#39;forked.neap&#39; &#39;json.neap&#39; &#39;diff live |" two.html)"
+}
+
+# A real recording: inlined functions are lines of one location, the program is the first mapping.
+recorded() {
+	local program=$targets/56-inline want
+	[ -x "$program" ] || {
+		skip "recorded: $program is not built (no C++ compiler)"
+		return
+	}
+	has protoc "recorded" && has python3 "recorded" || return
+	record -o inline.neap -- "$program"
+	export_to inline.pb.gz inline.neap allocated || return
+	write_proto
+	decode inline.pb.gz >inline.txt
+	cat >lines.py <<'PY'
+import re, sys
+text = open(sys.argv[1], encoding="utf-8").read()
+strings = re.findall(r'^string_table: "(.*)"$', text, re.M)
+def blocks(name):
+    return re.findall(r"^%s \{\n(.*?)^\}" % name, text, re.M | re.S)
+def number(block, field, indent="  "):
+    found = re.search(r"^%s%s: (-?\d+)" % (indent, field), block, re.M)
+    return int(found.group(1)) if found else 0
+functions = {number(b, "id"): strings[number(b, "name")].split("(")[0] for b in blocks("function")}
+for b in blocks("location"):
+    ids = re.findall(r"^    function_id: (\d+)", b, re.M)
+    if len(ids) > 1:
+        print(number(b, "mapping_id") > 0, number(b, "address") > 0, " < ".join(functions[int(i)] for i in ids))
+first = blocks("mapping")[0]
+print("mapping", strings[number(first, "filename")].split("/")[-1], strings[number(first, "build_id")])
+PY
+	python3 lines.py inline.txt >said 2>&1
+	for want in \
+		"True True void deep::inlined_twice<int> < middle < deep::outer" \
+		"True True void deep::inlined_twice<char> < other_middle < deep::outer" \
+		"mapping 56-inline $(readelf -n "$program" | sed -n 's/.*Build ID: //p')"; do
+		if grep -qxF "$want" said; then ok "pprof: $want"; else bad "pprof: $want" "$(cat said)"; fi
+	done
+	equal "pprof: the sum of a recording" "$(total inline.neap allocated total)" "$(sums inline.txt | cut -d' ' -f2)"
 }
 
 # same WHAT FILE: its live bytes are those that were written.
