@@ -16,7 +16,8 @@ integration_tests = \
 	tests/integration/stress.sh \
 	tests/integration/symbolize.sh \
 	tests/integration/targets.sh \
-	tests/integration/time.sh
+	tests/integration/time.sh \
+	tests/integration/unseen.sh
 TESTS += $(integration_tests)
 EXTRA_DIST += $(integration_tests) tests/integration/lib.sh tests/integration/real-suites.sh \
 	tests/integration/screenshots.sh \

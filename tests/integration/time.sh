@@ -81,8 +81,12 @@ known=(--undropped --consistent --end exited:5
 	--expect 'func=after allocs=50 bytes=15350 live_blocks=25 live_bytes=7675')
 
 # seconds FILE: how long it ran, and snapshots FILE, from neap info.
-seconds() { "$NEAP" info "$1" | sed -n 's/^Duration: *\([0-9.]*\) s, .*/\1/p'; }
-snapshots() { "$NEAP" info "$1" | sed -n 's/^Duration:.*, \([0-9,]*\) snapshots\{0,1\},.*/\1/p'; }
+seconds() {
+	"$NEAP" info "$1" | sed -n 's/^Duration: *\([0-9.]*\) s, .*/\1/p'
+}
+snapshots() {
+	"$NEAP" info "$1" | sed -n 's/^Duration:.*, \([0-9,]*\) snapshots\{0,1\},.*/\1/p'
+}
 # within WHAT LOW GOT HIGH
 within() {
 	if awk "BEGIN { exit !($2 <= $3 && $3 <= $4) }" 2>/dev/null; then
@@ -105,7 +109,9 @@ equal "clock set back: what came late is late" 50 \
 
 # ---- stopped ---------------------------------------------------------------------------
 # ticks PID: processor time of a process so far, in hundredths of a second.
-ticks() { sed 's/.*) //' "/proc/$1/stat" | awk '{ print $12 + $13 }'; }
+ticks() {
+	sed 's/.*) //' "/proc/$1/stat" | awk '{ print $12 + $13 }'
+}
 "$NEAP" record -q -o stop.neap -- ./idle stop >out 2>err &
 pid=$!
 child=
