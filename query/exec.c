@@ -405,6 +405,7 @@ static enum neap_err make_result(struct exec *x, struct gathered *rows)
 	r->rows = rows->rows;
 	r->cells = rows->cells;
 	r->row_count = rows->row_count;
+	r->flat = rows->flat;
 	*rows = (struct gathered){.row_count = 0};
 	return exec_make_result(x);
 }
@@ -419,6 +420,7 @@ static enum neap_err run(struct exec *x)
 		code = exec_no_memory(x);
 	mem_free(rows.rows);
 	mem_free(rows.cells);
+	result_flat_free(rows.flat);
 	return code;
 }
 
@@ -450,6 +452,7 @@ void query_result_free(struct query_result *r)
 	mem_free(r->cells);
 	mem_free(r->samples);
 	mem_free(r->sample_sums);
+	result_flat_free(r->flat);
 	arena_release(&r->arena);
 	mem_free(r);
 }

@@ -269,11 +269,36 @@ void row_matches_release(struct exec *x);
 /* row_values - values of a group with what the plan's columns need. */
 enum neap_err row_values(struct exec *x, uint32_t group, struct values *out);
 
+/*
+ * Rows of a tree that are not laid out (result.c): what a row shows comes from the sums of its
+ * vnode and the names of its group.
+ */
+struct flat_row {
+	uint32_t v, group, depth, parent;
+};
+struct result_flat {
+	struct flat_row *rows;
+	size_t row_cap;
+	struct graph_sum *self, *total; /* by vnode */
+	struct result_cell *names; /* [group * name_count]: cells of the columns that are keys */
+	size_t name_count;
+	const entry_id *first_entries;     /* by group; in the result's arena */
+	const struct plan_column *columns; /* of the result; in its arena */
+	int64_t base_bytes;                /* of percentages */
+	struct result_cell *row_cells; /* [column_count]: for result_cells; in the result's arena */
+};
+void result_flat_free(struct result_flat *flat); /* NULL is fine */
+/* flat_value - a column from the sums of a vnode; false: it is none of those that a tree has unless
+ * said otherwise. */
+bool flat_value(const struct graph_sum *self, const struct graph_sum *total, int64_t base_bytes,
+		enum ast_column c, struct result_cell *out);
+
 /* Results (exec_result.c, exec_time.c).  Rows are gathered and copied to the result at the end. */
 struct gathered {
 	struct result_row *rows;
 	struct result_cell *cells;
 	size_t row_count, row_cap, cell_cap;
+	struct result_flat *flat; /* instead of rows and cells */
 };
 /* gather_row - a row with the columns of the plan; group NULL: no keys. */
 enum neap_err gather_row(struct exec *x, struct gathered *to, const struct result_row *row,

@@ -29,6 +29,8 @@ struct plain {
 
 	struct open_row *open; /* rows that are still to be shown, the next one last */
 	size_t open_count, open_cap;
+
+	struct result_flat *flat; /* NULL: rows are laid out */
 };
 
 bool tree_is_plain(const struct exec *x)
@@ -207,33 +209,6 @@ static void make_names(struct plain *t, uint32_t group)
 	t->has_names[group] = 1;
 }
 
-/* The columns that a tree has unless said otherwise come straight from its sums. */
-static bool plain_cell(const struct exec *x, uint32_t v, enum ast_column c, struct result_cell *out)
-{
-	const struct sums *s = &x->sums[0][MEASURE_MAIN];
-	int64_t value;
-	if (c == COL_SHARE) {
-		double part = x->base_bytes ? (double)s->total[v].bytes / (double)x->base_bytes : 0;
-		*out = (struct result_cell){.number = part, .is_unknown = !x->base_bytes};
-		return true;
-	}
-	switch (c) {
-	case COL_SELF:
-		value = s->self[v].bytes;
-		break;
-	case COL_TOTAL:
-		value = s->total[v].bytes;
-		break;
-	case COL_COUNT:
-		value = s->total[v].blocks;
-		break;
-	default:
-		return false;
-	}
-	*out = (struct result_cell){.value = value, .number = (double)value};
-	return true;
-}
-
 static void fill_cells(struct plain *t, uint32_t v, struct result_cell *cells)
 {
 	struct exec *x = t->x;
@@ -250,7 +225,9 @@ static void fill_cells(struct plain *t, uint32_t v, struct result_cell *cells)
 			cells[i] = *name++;
 			continue;
 		}
-		if (pl->side_count == 1 && plain_cell(x, v, c->column, &cells[i]))
+		const struct sums *s = &x->sums[0][MEASURE_MAIN];
+		if (pl->side_count == 1 &&
+		    flat_value(&s->self[v], &s->total[v], x->base_bytes, c->column, &cells[i]))
 			continue;
 		if (!has_values)
 			values_of_group(x, v, &values);
@@ -259,10 +236,25 @@ static void fill_cells(struct plain *t, uint32_t v, struct result_cell *cells)
 	}
 }
 
+static bool show_flat(struct plain *t, struct gathered *to, const struct open_row *row)
+{
+	struct result_flat *flat = t->flat;
+	uint32_t group = t->x->space.tree->entry[row->v];
+	if (!vec_reserve((void **)&flat->rows, &flat->row_cap, to->row_count + 1,
+			 sizeof *flat->rows))
+		return false;
+	if (!t->has_names[group])
+		make_names(t, group);
+	flat->rows[to->row_count++] = (struct flat_row){row->v, group, row->depth, row->parent};
+	return true;
+}
+
 static bool show(struct plain *t, struct gathered *to, const struct open_row *row)
 {
 	struct exec *x = t->x;
 	size_t width = x->pl->column_count, at = to->row_count * width;
+	if (t->flat)
+		return show_flat(t, to, row);
 	if (!vec_reserve((void **)&to->rows, &to->row_cap, to->row_count + 1, sizeof *to->rows) ||
 	    !vec_reserve((void **)&to->cells, &to->cell_cap, at + width, sizeof *to->cells))
 		return false;
@@ -306,6 +298,9 @@ static bool reserve_rows(const struct plain *t, struct gathered *to)
 		return true;
 	for (uint32_t v = 1; v < t->x->space.group_count; v++)
 		count += has_values(t, v);
+	if (t->flat)
+		return vec_reserve((void **)&t->flat->rows, &t->flat->row_cap, count,
+				   sizeof *t->flat->rows);
 	return vec_reserve((void **)&to->rows, &to->row_cap, to->row_count + count,
 			   sizeof *to->rows) &&
 	       vec_reserve((void **)&to->cells, &to->cell_cap, (to->row_count + count) * width,
@@ -333,17 +328,69 @@ static bool plain_init(struct plain *t, struct exec *x, uint32_t depth_most)
 	return true;
 }
 
+/* ---- rows that are not laid out --------------------------------------------------------- */
+
+/* Few rows, or columns that sums do not give, are laid out. */
+static bool can_be_flat(const struct plain *t)
+{
+	const struct exec *x = t->x;
+	const struct plan *pl = x->pl;
+	static const struct graph_sum nothing;
+	struct result_cell cell;
+	bool can = t->depth_most == UINT32_MAX && pl->side_count == 1 && !x->has_cut_stacks &&
+		   !pl->needs_samples;
+	for (size_t i = 0; can && i < pl->column_count; i++)
+		can = pl->columns[i].is_key ||
+		      flat_value(&nothing, &nothing, 0, pl->columns[i].column, &cell);
+	return can;
+}
+
+static bool flat_init(struct plain *t)
+{
+	struct exec *x = t->x;
+	size_t bytes = x->pl->column_count * sizeof *x->pl->columns;
+	struct plan_column *columns = arena_alloc(&x->out->arena, bytes);
+	struct result_flat *flat = columns ? mem_zalloc(sizeof *flat) : NULL;
+	if (!flat)
+		return false;
+	t->flat = flat;
+	memcpy(columns, x->pl->columns, bytes);
+	flat->columns = columns;
+	flat->row_cells = arena_array(&x->out->arena, x->pl->column_count, sizeof *flat->row_cells);
+	return flat->row_cells;
+}
+
+/* The rows are there: what they are made of goes over to the result. */
+static void flat_take(struct plain *t)
+{
+	struct result_flat *flat = t->flat;
+	struct sums *s = &t->x->sums[0][MEASURE_MAIN];
+	flat->self = s->self;
+	flat->total = s->total;
+	s->self = s->total = NULL;
+	flat->names = t->names;
+	flat->name_count = t->key_columns;
+	t->names = NULL;
+	flat->first_entries = t->x->first_entries;
+	flat->base_bytes = t->x->base_bytes;
+}
+
 enum neap_err gather_plain_tree(struct exec *x, struct gathered *to, uint32_t depth_most)
 {
 	struct plain t;
 	struct open_row row = {.v = VNODE_ROOT, .parent = UINT32_MAX};
-	bool is_good = plain_init(&t, x, depth_most) && reserve_rows(&t, to) &&
-		       open_children(&t, &row, UINT32_MAX);
+	bool is_good = plain_init(&t, x, depth_most);
+	if (is_good && can_be_flat(&t))
+		is_good = flat_init(&t);
+	is_good = is_good && reserve_rows(&t, to) && open_children(&t, &row, UINT32_MAX);
 	while (is_good && t.open_count) {
 		row = t.open[--t.open_count];
 		uint32_t row_idx = (uint32_t)to->row_count;
 		is_good = show(&t, to, &row) && open_children(&t, &row, row_idx);
 	}
+	if (is_good && t.flat)
+		flat_take(&t);
+	to->flat = t.flat;
 	mem_free(t.names);
 	mem_free(t.has_names);
 	mem_free(t.open);

@@ -56,6 +56,7 @@ query_libquery_la_SOURCES = \
 	query/resolve_expr.c \
 	query/resolve_format.c \
 	query/resolve_time.c \
+	query/result.c \
 	query/result.h \
 	query/session.c \
 	query/stacks.c \

@@ -61,6 +61,7 @@ struct result_sample {
 	uint32_t row;        /* UINT32_MAX: the stack is unknown */
 	uint64_t size_bytes; /* of each block; 0: of many sizes */
 };
+struct result_flat; /* rows of a large tree that are made when they are asked for */
 
 struct query_result {
 	enum ast_view view;
@@ -73,9 +74,11 @@ struct query_result {
 
 	struct result_column *columns;
 	size_t column_count;
+	/* Of whole trees NULL: ask result_row and result_cells, which know all results. */
 	struct result_row *rows;
 	struct result_cell *cells; /* row-major: [row_count * column_count] */
 	size_t row_count;
+	struct result_flat *flat;   /* instead of rows and cells; or NULL */
 	struct result_cell *totals; /* [column_count]: the total line */
 
 	/*
@@ -97,10 +100,19 @@ struct query_result {
 
 	struct graph *graph; /* for names of frames; NULL in a diff of two files with only keys */
 	/*
-	 * Owns everything but rows, cells and samples, which are arrays of their own (query_result_free),
+	 * Owns everything but rows, cells, flat and samples, which are apart (query_result_free),
 	 * and the graph and the texts of cells, which belong to the session: free the result first.
 	 */
 	struct arena arena;
 };
+
+/* result_row - a row by its index. */
+struct result_row result_row(const struct query_result *r, size_t row_idx);
+/*
+ * result_cells - the cells of a row, one for each column; valid until another row of this
+ * result is asked for, by one thread only.  result_cell, one of them, can be called by any.
+ */
+const struct result_cell *result_cells(const struct query_result *r, size_t row_idx);
+struct result_cell result_cell(const struct query_result *r, size_t row_idx, size_t column_idx);
 
 #endif

@@ -212,7 +212,7 @@ bool neap_result_row(const struct neap_result *r, size_t row_idx, struct neap_ro
 {
 	if (row_idx >= r->r->row_count)
 		return false;
-	const struct result_row *row = &r->r->rows[row_idx];
+	const struct result_row own = result_row(r->r, row_idx), *row = &own;
 	*out = (struct neap_row){
 		.depth = row->depth,
 		.parent_idx = row->depth ? row->parent : NEAP_NO_PARENT,
@@ -245,7 +245,8 @@ bool neap_result_cell(const struct neap_result *r, size_t row_idx, size_t column
 	if (row_idx >= q->row_count || column_idx >= r->shown_count)
 		return false;
 	size_t c = r->shown[column_idx];
-	show_cell(&q->cells[row_idx * q->column_count + c], q->columns[c].type, out);
+	const struct result_cell cell = result_cell(q, row_idx, c);
+	show_cell(&cell, q->columns[c].type, out);
 	return true;
 }
 
@@ -281,9 +282,12 @@ bool neap_result_frame(const struct neap_result *r, size_t row_idx, size_t frame
 		       struct neap_frame *out)
 {
 	const struct query_result *q = r->r;
-	if (row_idx >= q->row_count || !q->graph || frame_idx >= q->rows[row_idx].frame_count)
+	if (row_idx >= q->row_count || !q->graph)
 		return false;
-	struct graph_frame f = graph_entry(q->graph, q->rows[row_idx].frames[frame_idx]);
+	const struct result_row row = result_row(q, row_idx);
+	if (frame_idx >= row.frame_count)
+		return false;
+	struct graph_frame f = graph_entry(q->graph, row.frames[frame_idx]);
 	*out = (struct neap_frame){
 		.kind = kind_of(f.kind),
 		.function = f.name,

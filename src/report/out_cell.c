@@ -15,7 +15,7 @@
 
 const struct result_cell *out_cell(const struct out *x, size_t row, size_t column)
 {
-	return &x->r->cells[row * x->r->column_count + column];
+	return &result_cells(x->r, row)[column];
 }
 
 bool out_is_text(const struct result_column *c)
@@ -164,7 +164,7 @@ static const char *stack_text(struct out *x, const struct result_row *row)
 const char *out_text(struct out *x, size_t row, size_t column)
 {
 	const struct result_cell *cell = out_cell(x, row, column);
-	const struct result_row *r = &x->r->rows[row];
+	const struct result_row own = result_row(x->r, row), *r = &own;
 	buf_clear(&x->scratch);
 	if ((!cell->text || !*cell->text) && is_stack(&x->r->columns[column]) && r->frame_count &&
 	    x->r->graph)
@@ -222,7 +222,7 @@ const char *out_shown_text(struct out *x, size_t row, size_t column, size_t widt
 {
 	const struct result_cell *cell = out_cell(x, row, column);
 	const struct result_column *c = &x->r->columns[column];
-	const struct result_row *r = &x->r->rows[row];
+	const struct result_row own = result_row(x->r, row), *r = &own;
 	if ((!cell->text || !*cell->text) && is_stack(c) && r->frame_count && x->r->graph)
 		return shown_stack(x, r, width_cols);
 	if (cell->is_unknown || !cell->text || !*cell->text)

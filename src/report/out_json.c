@@ -105,7 +105,7 @@ static void put_frames(struct out *x, const struct result_row *r)
 
 static void put_row(struct out *x, size_t row)
 {
-	const struct result_row *r = &x->r->rows[row];
+	const struct result_row own = result_row(x->r, row), *r = &own;
 	struct buf *b = x->text.out;
 	bool is_first = true;
 	buf_putc(b, '{');

@@ -51,6 +51,7 @@ bool out_end(struct out *x); /* false: memory ran out somewhere */
 
 /* ---- cells (out_cell.c) ----------------------------------------------------------- */
 
+/* out_cell - valid until another row is asked for. */
 const struct result_cell *out_cell(const struct out *x, size_t row, size_t column);
 bool out_is_text(const struct result_column *c);
 /* out_number - a number for people, "-" if it is unknown; dst holds OUT_NUMBER_BYTES. */

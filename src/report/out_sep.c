@@ -83,7 +83,7 @@ static void put_text(struct buf *b, const char *s, bool is_csv)
 /* What was cut is named in the first key, so that the rows add up. */
 static void put_cell(struct out *x, size_t row, size_t column, bool is_first_key, bool is_csv)
 {
-	const struct result_row *r = &x->r->rows[row];
+	const struct result_row own = result_row(x->r, row), *r = &own;
 	const struct result_column *c = &x->r->columns[column];
 	struct buf *b = x->text.out;
 	char other[OUT_NUMBER_BYTES];
@@ -106,7 +106,7 @@ static void put_line(struct out *x, size_t row, bool is_csv)
 	char separator = is_csv ? ',' : '\t';
 	bool has_key = false;
 	if (is_tree(x))
-		buf_printf(b, "%u", x->r->rows[row].depth);
+		buf_printf(b, "%u", result_row(x->r, row).depth);
 	for (size_t i = 0; i < x->shown_count; i++) {
 		if (i || is_tree(x))
 			buf_putc(b, separator);
@@ -156,7 +156,7 @@ static void put_code(struct buf *b, const char *s)
 static void put_markdown_key(struct out *x, size_t row, size_t column, bool is_first)
 {
 	struct buf *b = x->text.out;
-	const struct result_row *r = &x->r->rows[row];
+	const struct result_row own = result_row(x->r, row), *r = &own;
 	char other[OUT_NUMBER_BYTES];
 	if (r->kind == ROW_OTHER) {
 		buf_puts(b, is_first ? out_other(other, r) : "");
@@ -173,6 +173,7 @@ static void put_markdown_row(struct out *x, size_t row)
 	struct buf *b = x->text.out;
 	char number[OUT_NUMBER_BYTES];
 	bool has_key = false;
+	const struct result_row r = result_row(x->r, row);
 	for (size_t i = 0; i < x->shown_count; i++) {
 		size_t column = x->shown[i];
 		const struct result_column *c = &x->r->columns[column];
@@ -180,10 +181,10 @@ static void put_markdown_row(struct out *x, size_t row)
 		if (out_is_text(c)) {
 			put_markdown_key(x, row, column, !has_key);
 			has_key = true;
-		} else if (x->r->rows[row].kind != ROW_OTHER || !c->is_key) {
+		} else if (r.kind != ROW_OTHER || !c->is_key) {
 			buf_puts(b, out_number(number, x->r, c, out_cell(x, row, column)));
 		} else if (!has_key) {
-			buf_puts(b, out_other(number, &x->r->rows[row]));
+			buf_puts(b, out_other(number, &r));
 			has_key = true;
 		}
 	}

@@ -51,7 +51,7 @@ static void write_names(struct out *x, const char *names, size_t indent_cols)
 static void write_stack(struct table *t, size_t row)
 {
 	struct out *x = t->x;
-	const struct result_row *r = &x->r->rows[row];
+	const struct result_row own = result_row(x->r, row), *r = &own;
 	size_t indent_cols = table_numbers_cols(t);
 	char other[OUT_NUMBER_BYTES];
 	table_numbers(t, STYLE_PLAIN, out_cell(x, row, 0));
@@ -87,7 +87,7 @@ void out_stacks(struct out *x)
 static const char *folded_name(struct out *x, size_t row)
 {
 	static const char other[] = "(other rows)";
-	if (x->r->rows[row].kind == ROW_OTHER)
+	if (result_row(x->r, row).kind == ROW_OTHER)
 		return other;
 	for (size_t i = 0; i < x->shown_count; i++) {
 		const char *text = out_is_text(&x->r->columns[x->shown[i]])

@@ -114,7 +114,7 @@ static void measure_row(struct table *t, size_t row)
 {
 	struct out *x = t->x;
 	char number[OUT_NUMBER_BYTES];
-	bool is_other = x->r->rows[row].kind == ROW_OTHER;
+	bool is_other = result_row(x->r, row).kind == ROW_OTHER;
 	for (size_t i = 0; i < x->shown_count; i++) {
 		if (is_other && column_at(t, i)->is_key)
 			continue;
@@ -289,7 +289,7 @@ static void put_keys(struct table *t, size_t row)
 void table_row(struct table *t, size_t row)
 {
 	struct out *x = t->x;
-	const struct result_row *r = &x->r->rows[row];
+	const struct result_row own = result_row(x->r, row), *r = &own;
 	char other[OUT_NUMBER_BYTES];
 	const struct result_cell *cells = out_cell(x, row, 0);
 	if (r->kind == ROW_OTHER) {
@@ -315,8 +315,10 @@ void table_total(struct table *t)
 	struct out *x = t->x;
 	char count[FMT_BYTES];
 	int64_t rows = 0;
-	for (size_t i = 0; i < x->r->row_count; i++)
-		rows += x->r->rows[i].kind == ROW_OTHER ? x->r->rows[i].count : 1;
+	for (size_t i = 0; i < x->r->row_count; i++) {
+		const struct result_row r = result_row(x->r, i);
+		rows += r.kind == ROW_OTHER ? r.count : 1;
+	}
 	table_numbers(t, STYLE_STRONG, x->r->totals);
 	if (out_find_column(x, "rows") != SIZE_MAX) /* a column says how many */
 		text_put(&x->text, STYLE_STRONG, "total");

@@ -38,7 +38,7 @@ enum {
 
 static uint32_t parent_of(const struct tree *t, size_t row)
 {
-	const struct result_row *r = &t->x->r->rows[row];
+	const struct result_row own = result_row(t->x->r, row), *r = &own;
 	return r->depth && r->parent < row ? r->parent : UINT32_MAX;
 }
 

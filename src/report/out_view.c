@@ -149,12 +149,12 @@ static void place(struct flame *f)
 	const struct query_result *r = f->x->r;
 	double whole = 0, at_root = 0;
 	for (size_t row = 0; row < r->row_count; row++)
-		whole += r->rows[row].depth ? 0 : row_width(f, row);
+		whole += result_row(r, row).depth ? 0 : row_width(f, row);
 	double scale = whole > 0 ? (double)(f->x->text.width_cols - 1) / whole : 0;
 	double *used = f->end; /* of a row whose children are being placed: where the next goes */
 	for (size_t row = 0; row < r->row_count; row++) {
-		bool is_root = !r->rows[row].depth || r->rows[row].parent >= row;
-		double *from = is_root ? &at_root : &used[r->rows[row].parent];
+		const struct result_row own = result_row(r, row);
+		double *from = !own.depth || own.parent >= row ? &at_root : &used[own.parent];
 		f->start[row] = used[row] = *from;
 		*from += row_width(f, row) * scale;
 	}
@@ -163,8 +163,8 @@ static void place(struct flame *f)
 		if (right_of(f, row) <= left_of(f, row))
 			continue;
 		f->seen[f->seen_count++] = (uint32_t)row;
-		if (r->rows[row].depth > f->depth_most)
-			f->depth_most = r->rows[row].depth;
+		uint32_t depth = result_row(r, row).depth;
+		f->depth_most = depth > f->depth_most ? depth : f->depth_most;
 	}
 }
 
@@ -172,8 +172,9 @@ static const char *box_label(struct flame *f, size_t row, size_t cols)
 {
 	struct out *x = f->x;
 	char other[OUT_NUMBER_BYTES];
-	if (x->r->rows[row].kind == ROW_OTHER)
-		return name_text(&x->names, out_other(other, &x->r->rows[row]), cols);
+	const struct result_row r = result_row(x->r, row);
+	if (r.kind == ROW_OTHER)
+		return name_text(&x->names, out_other(other, &r), cols);
 	for (size_t i = 0; i < x->shown_count; i++) {
 		if (out_is_text(&x->r->columns[x->shown[i]]))
 			return out_shown_text(x, row, x->shown[i], cols);
@@ -206,7 +207,7 @@ static void write_level(struct flame *f, uint32_t depth)
 	bool is_open = false;
 	for (size_t i = 0; i < f->seen_count; i++) {
 		size_t row = f->seen[i], from = left_of(f, row), to = right_of(f, row);
-		if (r->rows[row].depth != depth || from < at)
+		if (result_row(r, row).depth != depth || from < at)
 			continue;
 		if (from > at) {
 			/* A gap of one column needs no end: the next box begins with a bar. */

@@ -149,14 +149,14 @@ static void put_stack(struct buf *out, const struct query_result *r, const struc
 static void put_result(struct buf *out, const struct query_result *r)
 {
 	for (size_t i = 0; i < r->row_count; i++) {
-		const struct result_row *row = &r->rows[i];
+		const struct result_row own = result_row(r, i), *row = &own;
 		buf_repeat(out, "  ", row->depth);
 		if (row->kind == ROW_OTHER)
 			buf_printf(out, "(other: %u) ", row->count);
 		for (size_t k = 0; k < r->column_count; k++) {
 			if (k)
 				buf_putc(out, ' ');
-			put_cell(out, &r->columns[k], &r->cells[i * r->column_count + k]);
+			put_cell(out, &r->columns[k], &result_cells(r, i)[k]);
 		}
 		if (row->frame_count > 1)
 			put_stack(out, r, row);

@@ -110,7 +110,7 @@ static const struct result_cell *cell(const struct query_result *r, size_t row, 
 {
 	for (size_t k = 0; k < r->column_count; k++) {
 		if (!strcmp(r->columns[k].word, word))
-			return &r->cells[row * r->column_count + k];
+			return &result_cells(r, row)[k];
 	}
 	cr_assert_fail("no column %s", word);
 	return NULL;
@@ -130,15 +130,15 @@ static void expect_same_rows(const char *one, const char *other)
 		     b->row_count);
 	cr_assert_eq(a->column_count, b->column_count);
 	for (size_t i = 0; i < a->row_count; i++) {
-		const struct result_row *x = &a->rows[i], *y = &b->rows[i];
-		cr_assert(x->kind == y->kind && x->depth == y->depth && x->parent == y->parent &&
-				  x->frame_count == y->frame_count,
+		const struct result_row x = result_row(a, i), y = result_row(b, i);
+		cr_assert(x.kind == y.kind && x.depth == y.depth && x.parent == y.parent &&
+				  x.frame_count == y.frame_count,
 			  "%s: row %zu", one, i);
-		if (x->frame_count)
-			cr_assert_eq(x->frames[0], y->frames[0]);
+		if (x.frame_count)
+			cr_assert_eq(x.frames[0], y.frames[0]);
 		for (size_t k = 0; k < a->column_count; k++) {
-			size_t at = i * a->column_count + k;
-			cr_assert(is_same_cell(&a->cells[at], &b->cells[at],
+			const struct result_cell c = result_cell(b, i, k);
+			cr_assert(is_same_cell(&result_cells(a, i)[k], &c,
 					       a->columns[k].type == RESULT_TEXT),
 				  "%s: row %zu, column %s", one, i, a->columns[k].word);
 		}

@@ -54,7 +54,7 @@ static void same_cells(const struct query_result *a, size_t row_a, const struct 
 {
 	for (size_t i = 0; i < a->column_count; i++) {
 		const struct result_cell *x = &a->cells[row_a * a->column_count + i];
-		const struct result_cell *y = &b->cells[row_b * b->column_count + i];
+		const struct result_cell *y = &result_cells(b, row_b)[i];
 		cr_assert_eq(x->is_unknown, y->is_unknown);
 		cr_assert_eq(x->value, y->value, "row %zu, %s", row_b, a->columns[i].word);
 		if (!x->is_unknown && a->columns[i].type == RESULT_TEXT)
@@ -76,10 +76,10 @@ static void compare_below(struct query_opened *q, uint32_t row, const struct que
 		bool may_open = query_opened_has_children(q, first + i);
 		cr_assert_lt(*at, whole->row_count);
 		same_cells(r, first + i, whole, *at);
-		cr_assert_eq(r->rows[first + i].depth, whole->rows[*at].depth);
-		cr_assert_eq(r->rows[first + i].kind, whole->rows[*at].kind);
+		cr_assert_eq(r->rows[first + i].depth, result_row(whole, *at).depth);
+		cr_assert_eq(r->rows[first + i].kind, result_row(whole, *at).kind);
 		bool has_below = *at + 1 < whole->row_count &&
-				 whole->rows[*at + 1].depth > whole->rows[*at].depth;
+				 result_row(whole, *at + 1).depth > result_row(whole, *at).depth;
 		cr_assert_eq(may_open, has_below, "row %zu", *at);
 		(*at)++;
 		compare_below(q, first + i, whole, at);
@@ -213,7 +213,7 @@ Test(opened, a_class_is_what_its_own_timeline_says, .fini = close_all)
 		while (strcmp(line->columns[total].word, "total") != 0)
 			total++;
 		for (size_t i = 0; i < line->row_count; i++)
-			cr_assert_eq(line->cells[i * line->column_count + total].value,
+			cr_assert_eq(result_cell(line, i, total).value,
 				     s.values[(i + 1) * s.class_count + class].bytes);
 		query_result_free(line);
 		query_script_free(one);

@@ -187,14 +187,14 @@ static void row_key(const struct subject *s, size_t row, char *to, size_t cap)
 	const struct query_result *r = s->r;
 	size_t used = 0;
 	for (size_t i = 0, k = 0; i < r->column_count; i++) {
-		const struct result_cell *c = &r->cells[row * r->column_count + i];
+		const struct result_cell *c = &result_cells(r, row)[i];
 		if (!r->columns[i].is_key)
 			continue;
 		used += (size_t)snprintf(to + used, cap - used, "%s", k++ ? "|" : "");
 		if (!strcmp(r->columns[i].word, "stack") && r->graph) {
-			for (uint32_t f = 0; f < r->rows[row].frame_count; f++) {
+			for (uint32_t f = 0; f < result_row(r, row).frame_count; f++) {
 				struct graph_frame at =
-					graph_entry(r->graph, r->rows[row].frames[f]);
+					graph_entry(r->graph, result_row(r, row).frames[f]);
 				char name[96];
 				snprintf(name, sizeof name, "%s", at.name ? at.name : "");
 				if (at.kind == FRAME_ADDRESS)
@@ -228,7 +228,7 @@ static void full_key(const struct subject *s, size_t row, char *to)
 	const struct query_result *r = s->r;
 	char one[KEY_BYTES];
 	*to = 0;
-	for (size_t at = row;; at = r->rows[at].parent) {
+	for (size_t at = row;; at = result_row(r, at).parent) {
 		row_key(s, at, one, sizeof one);
 		size_t bytes = strlen(one), used = strlen(to);
 		cr_assert_lt(bytes + used + 2, KEY_BYTES);
@@ -236,7 +236,7 @@ static void full_key(const struct subject *s, size_t row, char *to)
 		memcpy(to, one, bytes);
 		if (used)
 			to[bytes] = '\n';
-		if (r->rows[at].parent == UINT32_MAX)
+		if (result_row(r, at).parent == UINT32_MAX)
 			return;
 	}
 }
@@ -406,12 +406,12 @@ static void compare(struct subject *s)
 	char key[KEY_BYTES];
 	for (size_t row = 0; row < r->row_count; row++) {
 		const struct ref_row *rows[2][5];
-		cr_assert_eq(r->rows[row].kind, ROW_PLAIN);
+		cr_assert_eq(result_row(r, row).kind, ROW_PLAIN);
 		full_key(s, row, key);
 		rows_of(s, key, rows);
 		if (!has_values(rows, s->side_count))
 			fail(s, "row '%s' should not be there", key);
-		compare_cells(s, r->cells + row * r->column_count, rows, key);
+		compare_cells(s, result_cells(r, row), rows, key);
 	}
 	size_t expected = count_expected(s);
 	if (expected != r->row_count)
