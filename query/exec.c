@@ -36,7 +36,6 @@ void exec_release(struct exec *x)
 	release_cells(x);
 	row_matches_release(x);
 	strtab_release(&x->names);
-	strtab_release(&x->tuples);
 	mem_free(x->row_of);
 	where_release(&x->w);
 }

@@ -134,9 +134,8 @@ struct exec {
 	struct frame_groups frames;       /* by the keys of frames */
 	struct frame_groups stack_frames; /* by what tells stacks apart */
 	struct merged stack_tree;         /* of the key `stack` beside others */
-	uint32_t *match[2];   /* by vnode of stacks: outermost frame that fits the view's step */
-	struct strtab names;  /* texts that make groups of two files equal, and classes */
-	struct strtab tuples; /* FLAT: values of keys */
+	uint32_t *match[2];  /* by vnode of stacks: outermost frame that fits the view's step */
+	struct strtab names; /* texts that make groups of two files equal, and classes */
 
 	struct space space;
 	struct inverted *inverted;

@@ -38,8 +38,6 @@ void cells_release(struct cells *c)
 	mem_free(c->cohort);
 	mem_free(c->death);
 	mem_free(c->value);
-	mem_free(c->inner);
-	mem_free(c->leaf);
 	*c = (struct cells){.count = 0};
 }
 
@@ -123,7 +121,7 @@ bool cell_field(const struct cells *c, size_t i, enum ast_field field, int64_t *
 		*out = (int64_t)graph_snap_time(g, c->death[i]);
 		return true;
 	case FIELD_DEPTH:
-		*out = file_depth(c->file, c->inner[i]);
+		*out = file_depth(c->file, cell_inner(c, i));
 		return true;
 	default:
 		return false;
@@ -155,15 +153,11 @@ static void emit(struct cells *c, size_t cohort, snap_id death, struct graph_sum
 static enum neap_err load_cohorts(struct cells *c, struct err *e)
 {
 	size_t count = c->file->p->cohort_count;
-	struct graph_sum *values = mem_array(count, sizeof *values);
-	if (!values || !reserve(c, count, false)) {
-		mem_free(values);
+	if (!reserve(c, count, false))
 		return err_nomem(e, "the population");
-	}
-	graph_pop_cohorts(c->file->g, c->side.pop, c->side.window, values);
-	for (size_t i = 0; i < count; i++)
-		emit(c, i, 0, values[i]);
-	mem_free(values);
+	graph_pop_cohorts(c->file->g, c->side.pop, c->side.window, c->value);
+	for (size_t i = 0; i < count; i++) /* forwards, onto what was read */
+		emit(c, i, 0, c->value[i]);
 	return NEAP_OK;
 }
 
@@ -302,32 +296,14 @@ static enum neap_err load_by_death(struct cells *c, struct err *e)
 	return is_good ? NEAP_OK : err_nomem(e, "the population");
 }
 
-/* Where the stacks of the cells are. */
-static bool place(struct cells *c)
-{
-	const struct stacks *s = c->file->stacks;
-	c->inner = mem_array(c->count, sizeof *c->inner);
-	c->leaf = mem_array(c->count, sizeof *c->leaf);
-	if (!c->inner || !c->leaf)
-		return false;
-	for (size_t i = 0; i < c->count; i++) {
-		node_id n = c->file->columns.cohort_node[c->cohort[i]];
-		c->inner[i] = s->inner[n];
-		c->leaf[i] = s->leaf[n];
-	}
-	return true;
-}
-
 static enum neap_err begin(const struct plan_side *side, struct cells *out, struct err *e)
 {
 	*out = (struct cells){.file = side->file, .side = *side};
 	return file_need_stacks(side->file, e);
 }
 
-static enum neap_err finish(struct cells *c, enum neap_err code, struct err *e)
+static enum neap_err finish(struct cells *c, enum neap_err code)
 {
-	if (!code && !place(c))
-		code = err_nomem(e, "the population");
 	if (code)
 		cells_release(c);
 	return code;
@@ -344,7 +320,7 @@ enum neap_err cells_load_births(const struct plan_side *side, struct cells *out,
 					 (int64_t)p->cohort_born_bytes[i]};
 		emit(out, i, 0, born);
 	}
-	return finish(out, code, e);
+	return finish(out, code);
 }
 
 enum neap_err cells_load(const struct plan_side *side, bool by_death, struct cells *out,
@@ -353,7 +329,7 @@ enum neap_err cells_load(const struct plan_side *side, bool by_death, struct cel
 	enum neap_err code = begin(side, out, e);
 	if (!code)
 		code = by_death ? load_by_death(out, e) : load_cohorts(out, e);
-	return finish(out, code, e);
+	return finish(out, code);
 }
 
 void cells_keep(struct cells *c, const uint8_t *keep)
@@ -364,8 +340,6 @@ void cells_keep(struct cells *c, const uint8_t *keep)
 			continue;
 		c->cohort[kept] = c->cohort[i];
 		c->value[kept] = c->value[i];
-		c->inner[kept] = c->inner[i];
-		c->leaf[kept] = c->leaf[i];
 		if (c->death)
 			c->death[kept] = c->death[i];
 		kept++;

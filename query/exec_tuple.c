@@ -8,15 +8,28 @@
 
 #include "query/exec.h"
 
+#include "src/base/limits.h"
+
 #include <string.h>
 
 #define UNKNOWN UINT64_MAX
 
+/*
+ * Values are joined one by one: a number for those so far and the next value give the number of
+ * both.  The last number is the group, so these are given from 0 on.  What depends on the site
+ * alone comes first and is remembered by site.
+ */
 struct tuples {
 	struct exec *x;
-	size_t width;      /* values of a tuple: the keys, and the group of the leaf */
-	size_t frame_at;   /* index of the latter; SIZE_MAX: none */
-	struct map single; /* value -> group, if width is 1 */
+	size_t width;    /* values of a tuple: the keys, and the group of the leaf */
+	size_t frame_at; /* index of the latter; SIZE_MAX: none */
+	struct level {
+		struct map joined; /* number so far and value -> number */
+		struct map large;  /* values that do not fit into 31 bits -> their number */
+	} * levels;                /* [width] */
+	size_t join_count;         /* values that are joined: keys of frames are one, the leaf */
+	size_t site_count;         /* of these, they depend on the site alone */
+	uint32_t *of_site[2];      /* by site: number of its values; UINT32_MAX: not known */
 	size_t count, cap;
 	struct group *groups;
 	uint64_t *tuple, *shown; /* [width]: what makes groups equal, and what they are called by */
@@ -106,27 +119,100 @@ static bool key_value(struct tuples *t, const struct cells *c, size_t side, size
 
 /* ---- groups ------------------------------------------------------------------------------ */
 
-static uint32_t find_group(struct tuples *t)
+/* Is the value the same for all blocks of a site?  Sizes are, unless it has blocks of many. */
+static bool is_of_site(const struct tuples *t, size_t k)
 {
-	if (t->width != 1)
-		return strtab_add(&t->x->tuples, (const char *)t->tuple,
-				  t->width * sizeof *t->tuple);
-	uint32_t group = map_find(&t->single, t->tuple[0]);
-	if (group != MAP_ABSENT)
-		return group;
-	group = (uint32_t)t->count;
-	return map_put(&t->single, t->tuple[0], group) ? group : UINT32_MAX;
+	const struct plan_key *key = k < t->x->pl->key_count ? &t->x->pl->keys[k] : NULL;
+	if (!key || key->is_frame || key->kind == KEY_STACK)
+		return true;
+	return key->kind == KEY_FIELD && (key->field == FIELD_SIZE || key->field == FIELD_API);
 }
 
-static uint32_t group_of(struct tuples *t, size_t side)
+static bool is_mixed(const struct cells *c, uint32_t site_idx)
 {
-	uint32_t group = find_group(t);
-	if (group == UINT32_MAX || group < t->count)
-		return group;
+	return c->file->p->sites[site_idx].size_bytes == PROFILE_SIZE_MIXED;
+}
+
+static uint32_t number_of(struct map *m, uint64_t key)
+{
+	uint32_t number = map_find(m, key);
+	if (number != MAP_ABSENT)
+		return number;
+	number = (uint32_t)m->count;
+	return number < LIMIT_IDS && map_put(m, key, number) ? number : UINT32_MAX;
+}
+
+#define SMALL_END (UINT64_C(1) << 31)
+
+/* The number of what is joined, from that of the `before` values so far; UINT32_MAX: no memory. */
+static uint32_t join(struct tuples *t, size_t k, size_t before, uint32_t number)
+{
+	uint64_t value = t->tuple[k];
+	if (!before && t->join_count > 1 && value < SMALL_END)
+		return (uint32_t)value;
+	if (value >= SMALL_END) {
+		uint32_t large = number_of(&t->levels[k].large, value);
+		if (large >= SMALL_END)
+			return UINT32_MAX;
+		value = SMALL_END | large;
+		if (!before && t->join_count > 1)
+			return (uint32_t)value;
+	}
+	return number_of(&t->levels[k].joined, (uint64_t)number << 32 | value);
+}
+
+static bool value_at(struct tuples *t, const struct cells *c, size_t side, size_t i, size_t k)
+{
+	const struct stacks *s = t->x->stacks[side];
+	if (k != t->frame_at)
+		return key_value(t, c, side, i, k);
+	uint32_t leaf = s->leaf[c->file->columns.cohort_node[c->cohort[i]]];
+	t->tuple[k] = t->shown[k] = t->x->frames.group[side][s->entry[leaf]];
+	return true;
+}
+
+static bool is_joined(const struct tuples *t, size_t k)
+{
+	return k >= t->x->pl->key_count || !t->x->pl->keys[k].is_frame;
+}
+
+/* Join the values that are of the site alone, or after them the others. */
+static uint32_t join_some(struct tuples *t, size_t side, size_t m, size_t i, bool of_site,
+			  uint32_t number)
+{
+	const struct cells *c = &t->x->cells[side][m];
+	size_t before = of_site ? 0 : t->site_count;
+	for (size_t k = 0; k < t->width && number != UINT32_MAX; k++) {
+		if (!is_joined(t, k) || is_of_site(t, k) != of_site)
+			continue;
+		number = value_at(t, c, side, i, k) ? join(t, k, before++, number) : UINT32_MAX;
+	}
+	return number;
+}
+
+static uint32_t site_number(struct tuples *t, size_t side, size_t m, size_t i)
+{
+	const struct cells *c = &t->x->cells[side][m];
+	uint32_t site_idx = c->file->p->cohort_site[c->cohort[i]] - 1;
+	uint32_t *known = &t->of_site[side][site_idx];
+	if (*known != UINT32_MAX)
+		return *known;
+	uint32_t number = join_some(t, side, m, i, true, 0);
+	if (!is_mixed(c, site_idx))
+		*known = number;
+	return number;
+}
+
+static bool add_group(struct tuples *t, size_t side, size_t m, size_t i)
+{
 	struct group g = {.value_side = (uint8_t)side, .entry = ENTRY_NONE};
 	uint64_t *values = arena_alloc(&t->x->pl->arena, t->width * sizeof *values + 1);
-	if (!values || !vec_reserve((void **)&t->groups, &t->cap, t->count + 1, sizeof *t->groups))
-		return UINT32_MAX;
+	bool is_good = values &&
+		       vec_reserve((void **)&t->groups, &t->cap, t->count + 1, sizeof *t->groups);
+	for (size_t k = 0; is_good && k < t->width; k++)
+		is_good = value_at(t, &t->x->cells[side][m], side, i, k);
+	if (!is_good)
+		return false;
 	memcpy(values, t->shown, t->width * sizeof *values);
 	g.values = values;
 	if (t->frame_at != SIZE_MAX) {
@@ -135,25 +221,16 @@ static uint32_t group_of(struct tuples *t, size_t side)
 		g.side = t->x->frames.groups[frame].side;
 	}
 	t->groups[t->count++] = g;
-	return group;
+	return true;
 }
 
 static bool place_cell(struct tuples *t, size_t side, size_t m, size_t i)
 {
-	struct exec *x = t->x;
-	const struct cells *c = &x->cells[side][m];
-	const struct stacks *s = x->stacks[side];
-	for (size_t k = 0; k < x->pl->key_count; k++) {
-		if (!key_value(t, c, side, i, k))
-			return false;
-	}
-	if (t->frame_at != SIZE_MAX) {
-		uint32_t leaf = s->leaf[c->file->columns.cohort_node[c->cohort[i]]];
-		t->tuple[t->frame_at] = x->frames.group[side][s->entry[leaf]];
-	}
-	uint32_t group = group_of(t, side);
-	x->place[side][m][i] = x->self[side][m][i] = group;
-	return group != UINT32_MAX;
+	uint32_t group = t->site_count ? site_number(t, side, m, i) : 0;
+	if (group != UINT32_MAX && t->site_count < t->join_count)
+		group = join_some(t, side, m, i, false, group);
+	t->x->place[side][m][i] = t->x->self[side][m][i] = group;
+	return group < t->count || (group == t->count && add_group(t, side, m, i));
 }
 
 static bool place_all(struct tuples *t)
@@ -190,7 +267,38 @@ static enum neap_err prepare(struct tuples *t)
 		code = tree_build(x, &x->stack_frames, &x->stack_tree);
 	t->tuple = mem_zarray(t->width + 1, sizeof *t->tuple);
 	t->shown = mem_zarray(t->width + 1, sizeof *t->shown);
-	return code || (t->tuple && t->shown) ? code : exec_no_memory(x);
+	t->levels = mem_zarray(t->width + 1, sizeof *t->levels);
+	return code || (t->tuple && t->shown && t->levels) ? code : exec_no_memory(x);
+}
+
+static enum neap_err prepare_sites(struct tuples *t)
+{
+	struct exec *x = t->x;
+	for (size_t k = 0; k < t->width; k++) {
+		t->join_count += is_joined(t, k);
+		t->site_count += is_joined(t, k) && is_of_site(t, k);
+	}
+	for (size_t side = 0; t->site_count && side < x->pl->side_count; side++) {
+		size_t count = x->pl->sides[side].file->p->site_count;
+		uint32_t *of_site = t->of_site[side] = mem_array(count, sizeof *of_site);
+		if (!of_site)
+			return exec_no_memory(x);
+		memset(of_site, 0xff, count * sizeof *of_site);
+	}
+	return NEAP_OK;
+}
+
+static void release(struct tuples *t)
+{
+	for (size_t k = 0; t->levels && k < t->width; k++) {
+		map_release(&t->levels[k].joined);
+		map_release(&t->levels[k].large);
+	}
+	mem_free(t->levels);
+	mem_free(t->of_site[0]);
+	mem_free(t->of_site[1]);
+	mem_free(t->tuple);
+	mem_free(t->shown);
 }
 
 static void use_groups(struct exec *x, struct group *groups, size_t count)
@@ -205,12 +313,12 @@ enum neap_err space_build_tuples(struct exec *x)
 {
 	struct tuples t = {.x = x};
 	enum neap_err code = prepare(&t);
+	if (!code)
+		code = prepare_sites(&t);
 	if (!code && !place_all(&t))
 		code = exec_no_memory(x);
 	use_groups(x, t.groups, t.count);
-	map_release(&t.single);
-	mem_free(t.tuple);
-	mem_free(t.shown);
+	release(&t);
 	return code;
 }
 
@@ -282,8 +390,6 @@ static void add_copy(struct exec *x, size_t side, size_t m, size_t i, uint32_t r
 	size_t at = c->count++;
 	c->cohort[at] = c->cohort[i];
 	c->value[at] = c->value[i];
-	c->inner[at] = c->inner[i];
-	c->leaf[at] = c->leaf[i];
 	if (c->death)
 		c->death[at] = c->death[i];
 	x->place[side][m][at] = row;
@@ -295,8 +401,6 @@ static bool grow_cells(struct exec *x, size_t side, size_t m, size_t count)
 	struct cells *c = &x->cells[side][m];
 	return grow((void **)&c->cohort, count, sizeof *c->cohort) &&
 	       grow((void **)&c->value, count, sizeof *c->value) &&
-	       grow((void **)&c->inner, count, sizeof *c->inner) &&
-	       grow((void **)&c->leaf, count, sizeof *c->leaf) &&
 	       (!c->death || grow((void **)&c->death, count, sizeof *c->death)) &&
 	       grow((void **)&x->place[side][m], count, sizeof(uint32_t)) &&
 	       grow((void **)&x->self[side][m], count, sizeof(uint32_t));

@@ -311,7 +311,7 @@ static bool any_cells(struct where *w, const struct cells *c, const void *what,
 {
 	const uint8_t *flags = spread(w, c->file, what, false, entries);
 	for (size_t i = 0; flags && i < c->count; i++)
-		out[i] = flags[c->inner[i]];
+		out[i] = flags[cell_inner(c, i)];
 	return flags;
 }
 
@@ -320,7 +320,7 @@ static bool all_cells(struct where *w, const struct cells *c, const void *what,
 {
 	const uint8_t *flags = spread(w, c->file, what, true, entries);
 	for (size_t i = 0; flags && i < c->count; i++)
-		out[i] = flags[c->inner[i]];
+		out[i] = flags[cell_inner(c, i)];
 	return flags;
 }
 
@@ -328,7 +328,7 @@ static void leaf_cells(const struct cells *c, const uint8_t *entries, uint8_t *o
 {
 	const struct stacks *s = c->file->stacks;
 	for (size_t i = 0; i < c->count; i++)
-		out[i] = entries[s->entry[c->leaf[i]]];
+		out[i] = entries[s->entry[cell_leaf(c, i)]];
 }
 
 /* The outermost frame of each vnode's stack flows down. */
@@ -339,7 +339,7 @@ static bool root_cells(struct where *w, const struct cells *c, const uint8_t *en
 	for (size_t v = 1; flags && v < s->count; v++)
 		flags[v] = s->parent[v] == VNODE_ROOT ? entries[s->entry[v]] : flags[s->parent[v]];
 	for (size_t i = 0; flags && i < c->count; i++)
-		out[i] = flags[c->inner[i]];
+		out[i] = flags[cell_inner(c, i)];
 	mem_free(flags);
 	return flags;
 }
@@ -396,8 +396,8 @@ static bool path_cells(struct where *w, const struct cells *c, const struct ast_
 		flags = keep_memo(w, x, MEMO_PATH, c->file, made);
 	}
 	for (size_t i = 0; flags && i < c->count; i++)
-		out[i] = x->is_leafed ? ends_at_leaf(s, flags, c->inner[i], c->leaf[i])
-				      : flags[c->inner[i]];
+		out[i] = x->is_leafed ? ends_at_leaf(s, flags, cell_inner(c, i), cell_leaf(c, i))
+				      : flags[cell_inner(c, i)];
 	return flags;
 }
 

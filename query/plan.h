@@ -324,8 +324,16 @@ struct cells {
 	uint32_t *cohort; /* index from 0 */
 	snap_id *death;   /* 0: none; NULL: deaths were not asked for */
 	struct graph_sum *value;
-	uint32_t *inner, *leaf; /* vnodes of the recorded stacks */
 };
+/* Where a cell is in the recorded stacks: its innermost frame, its leaf. */
+static inline uint32_t cell_inner(const struct cells *c, size_t i)
+{
+	return c->file->stacks->inner[c->file->columns.cohort_node[c->cohort[i]]];
+}
+static inline uint32_t cell_leaf(const struct cells *c, size_t i)
+{
+	return c->file->stacks->leaf[c->file->columns.cohort_node[c->cohort[i]]];
+}
 void cells_release(struct cells *c);
 /* cells_by_death - must the cells of a population be told apart by their deaths? */
 bool cells_by_death(const struct plan *pl, enum graph_pop pop);
