@@ -330,6 +330,23 @@ static bool plain_init(struct plain *t, struct exec *x, uint32_t depth_most)
 
 /* ---- rows that are not laid out --------------------------------------------------------- */
 
+/* Formats of other programs look at all rows at once. */
+static bool is_read_by_rows(enum ast_format format)
+{
+	switch (format) {
+	case FORMAT_SVG:
+	case FORMAT_HTML:
+	case FORMAT_DOT:
+	case FORMAT_MASSIF:
+	case FORMAT_PPROF:
+	case FORMAT_CALLGRIND:
+	case FORMAT_SPEEDSCOPE:
+		return false;
+	default:
+		return true;
+	}
+}
+
 /* Few rows, or columns that sums do not give, are laid out. */
 static bool can_be_flat(const struct plain *t)
 {
@@ -338,7 +355,7 @@ static bool can_be_flat(const struct plain *t)
 	static const struct graph_sum nothing;
 	struct result_cell cell;
 	bool can = t->depth_most == UINT32_MAX && pl->side_count == 1 && !x->has_cut_stacks &&
-		   !pl->needs_samples;
+		   is_read_by_rows(pl->format);
 	for (size_t i = 0; can && i < pl->column_count; i++)
 		can = pl->columns[i].is_key ||
 		      flat_value(&nothing, &nothing, 0, pl->columns[i].column, &cell);

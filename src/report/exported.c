@@ -284,7 +284,7 @@ static uint32_t frame_of_other(struct tree_maker *m, const struct result_row *ro
 
 static uint32_t frame_of_row(struct tree_maker *m, size_t row)
 {
-	const struct result_row own = result_row(m->x->r, row), *r = &own;
+	const struct result_row *r = &m->x->r->rows[row];
 	if (r->kind == ROW_OTHER)
 		return frame_of_other(m, r);
 	if (r->frame_count && m->x->r->graph && (m->has_func || m->has_addr))
@@ -299,7 +299,7 @@ static bool fill_nodes(struct tree_maker *m)
 	const struct query_result *r = m->x->r;
 	struct exported *ex = m->ex;
 	for (uint32_t row = 0; row < r->row_count; row++) {
-		const struct result_row own = result_row(r, row), *from = &own;
+		const struct result_row *from = &r->rows[row];
 		bool is_root = !from->depth || from->parent >= row;
 		uint32_t frame = frame_of_row(m, row);
 		if (frame == EXPORT_NONE)

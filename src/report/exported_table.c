@@ -33,7 +33,7 @@ static void choose_columns(struct table_maker *m)
 static const char *title_of(struct table_maker *m, size_t row, size_t column)
 {
 	struct out *x = m->x;
-	const struct result_row own = result_row(x->r, row), *r = &own;
+	const struct result_row *r = &x->r->rows[row];
 	if (r->kind == ROW_OTHER || strcmp(x->r->columns[column].word, "func") != 0)
 		return NULL;
 	const char *text = out_cell(x, row, column)->text;
@@ -153,10 +153,10 @@ static bool fill_rows(struct table_maker *m)
 	if (!cells || !depths)
 		return false;
 	for (size_t row = 0; row < r->row_count; row++) {
-		const struct result_row own = result_row(r, row);
-		if (own.kind == ROW_OTHER) {
+		const struct result_cell *from = &r->cells[row * r->column_count];
+		if (r->rows[row].kind == ROW_OTHER) {
 			struct export_cell *line =
-				make_line(m, result_cells(r, row), out_other(other, &own));
+				make_line(m, from, out_other(other, &r->rows[row]));
 			if (!line)
 				return false;
 			if (!is_tree(r->view)) {
@@ -166,12 +166,12 @@ static bool fill_rows(struct table_maker *m)
 			memcpy(&cells[t->row_count * m->column_count], line,
 			       m->column_count * sizeof *line);
 		}
-		for (size_t i = 0; own.kind != ROW_OTHER && i < m->column_count; i++) {
+		for (size_t i = 0; r->rows[row].kind != ROW_OTHER && i < m->column_count; i++) {
 			if (!fill_cell(m, row, m->columns[i],
 				       &cells[t->row_count * m->column_count + i]))
 				return false;
 		}
-		depths[t->row_count++] = own.depth;
+		depths[t->row_count++] = r->rows[row].depth;
 	}
 	t->cells = cells;
 	t->depths = is_tree(r->view) ? depths : NULL;
