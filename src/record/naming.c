@@ -6,6 +6,7 @@
 
 #include "src/record/record_priv.h"
 
+#include "src/sym/jitmap.h"
 #include "src/sym/symbolise.h"
 
 #include <string.h>
@@ -33,6 +34,7 @@ static void say_missing(struct naming *n, const struct symbolise_result *names)
 
 static void add_names(struct naming *n, struct naming_job *job)
 {
+	struct jit_map *jit = jit_map_read(job->seen_pid, job->start_unix_ns);
 	struct symbolise_request req = {
 		.modules = job->modules.items,
 		.module_count = job->modules.count,
@@ -40,6 +42,7 @@ static void add_names(struct naming *n, struct naming_job *job)
 		.frame_count = job->frame_count,
 		.module_fds = job->modules.fds,
 		.search = {.debug_dirs = n->recorder->options->debug_dirs},
+		.jit = jit,
 		.cache = n->cache,
 		.progress = note_progress,
 		.progress_context = n,
@@ -53,6 +56,7 @@ static void add_names(struct naming *n, struct naming_job *job)
 	} else
 		speaker_say(&n->recorder->speaker, "%s: no names: %s", job->output.path, e.text);
 	symbolise_release(&names);
+	jit_map_free(jit);
 }
 
 static void append_result(struct naming *n, struct naming_job *job)

@@ -472,6 +472,8 @@ static void move_to_job(struct process *p, struct naming_job *job)
 	job->modules = p->modules;
 	job->frames = p->tree.frames;
 	job->frame_count = p->tree.frame_count;
+	job->seen_pid = p->seen_pid;
+	job->start_unix_ns = now_unix_ns() - (now_ns() - p->base_ns);
 	job->file = (struct record_file){
 		.program = p->program,
 		.pid = (uint32_t)p->pid,

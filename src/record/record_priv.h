@@ -440,6 +440,8 @@ struct naming_job {
 	struct modules modules;
 	struct profile_frame *frames;
 	size_t frame_count;
+	uint32_t seen_pid; /* the target's own number, as in names of files that it writes */
+	uint64_t start_unix_ns;
 	struct record_file file;
 };
 struct naming {

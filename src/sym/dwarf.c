@@ -248,7 +248,47 @@ static bool add_span(const struct dw *d, struct span_list *l, uint64_t low, uint
 	return spans_add(l, low, high, value);
 }
 
-static bool add_ranges_v5(struct dw *d, Dwarf_Attribute attr, struct span_list *l, uint32_t value)
+#define SECT_RNGLISTS 8 /* DW_SECT_RNGLISTS of an index of DWARF 5 */
+
+/* Where the part of a section that belongs to a DIE's unit begins: not at 0 in a .dwp only. */
+static uint64_t part_off(struct dw *d, Dwarf_Die die, unsigned section)
+{
+	Dwarf_Debug_Fission_Per_CU index;
+	Dwarf_Error err = NULL;
+	memset(&index, 0, sizeof index);
+	if (!dw_is_ok(d, dwarf_get_debugfission_for_die(die, &index, &err), &err) ||
+	    section >= DW_FISSION_SECT_COUNT)
+		return 0;
+	return index.pcu_offset[section];
+}
+
+/*
+ * Where list number idx of a split unit is.  The unit has no DW_AT_rnglists_base, since there is
+ * one table only, and then libdwarf 20210528 gives up.
+ */
+static bool split_list_off(struct dw *d, Dwarf_Die die, uint64_t idx, Dwarf_Unsigned *off_out)
+{
+	size_t bytes = 0;
+	const uint8_t *lists = dw_section(d, ".debug_rnglists.dwo", &bytes);
+	uint64_t table_off = part_off(d, die, SECT_RNGLISTS);
+	if (!lists || table_off > bytes || bytes - table_off < 20)
+		return false;
+	uint32_t length, count;
+	memcpy(&length, lists + table_off, sizeof length);
+	size_t offset_bytes = length == UINT32_MAX ? 8 : 4, header_bytes = offset_bytes + 8u;
+	if (offset_bytes == 8)
+		header_bytes += 4;
+	uint64_t array_off = table_off + header_bytes, off = 0;
+	memcpy(&count, lists + array_off - sizeof count, sizeof count);
+	if (idx >= count || idx >= (bytes - array_off) / offset_bytes)
+		return false;
+	memcpy(&off, lists + array_off + idx * offset_bytes, offset_bytes);
+	*off_out = array_off + off;
+	return off < bytes - array_off;
+}
+
+static bool add_ranges_v5(struct dw *d, Dwarf_Die die, Dwarf_Attribute attr, struct span_list *l,
+			  uint32_t value)
 {
 	Dwarf_Error err = NULL;
 	Dwarf_Half form = 0;
@@ -258,6 +298,10 @@ static bool add_ranges_v5(struct dw *d, Dwarf_Attribute attr, struct span_list *
 		return true;
 	bool has_at = form == DW_FORM_rnglistx ? dw_is_ok(d, dwarf_formudata(attr, &at, &err), &err)
 					       : attr_offset(d, attr, &at);
+	if (has_at && form == DW_FORM_rnglistx && d->options.has_split) {
+		has_at = split_list_off(d, die, at, &at);
+		form = DW_FORM_sec_offset;
+	}
 	if (!has_at ||
 	    !dw_is_ok(d, dwarf_rnglists_get_rle_head(attr, form, at, &head, &count, &set_off, &err),
 		      &err))
@@ -337,7 +381,7 @@ bool dw_ranges(struct dw *d, const struct dw_die *die, struct dw_base base, stru
 		has_memory = add_span(d, l, low, high, value);
 	} else if (die_attr(d, raw(die), DW_AT_ranges, &attr)) {
 		has_memory = base.version >= 5
-				     ? add_ranges_v5(d, attr, l, value)
+				     ? add_ranges_v5(d, raw(die), attr, l, value)
 				     : add_ranges_v2(d, raw(die), attr, base.low_va, l, value);
 		dwarf_dealloc_attribute(attr);
 	}

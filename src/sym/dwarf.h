@@ -94,6 +94,12 @@ bool dw_read_lines(struct dw *d, const struct dw_die *unit, struct dw_unit *u,
  */
 bool dw_unit_offs(struct dw *d, uint64_t **offs_out, size_t *count_out);
 
+/*
+ * dw_next_unit - the same, one after another, as libdwarf goes through them: it finds addresses of
+ * split units only in those that were visited so.  False: no more; *die_out NULL: it is empty.
+ */
+bool dw_next_unit(struct dw *d, struct dw_die **die_out);
+
 typedef bool dw_arange_taker(void *context, uint64_t low_va, uint64_t high_va, uint64_t unit_off);
 /* dw_aranges - all of .debug_aranges; stops when take returns false, and returns that. */
 bool dw_aranges(struct dw *d, dw_arange_taker *take, void *context);

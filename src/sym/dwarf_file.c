@@ -107,15 +107,19 @@ static void object_close(struct dw_object *o)
 	mem_free(o);
 }
 
-/* The bytes of all units; NULL: there are none. */
-static const uint8_t *object_info(const struct dw *d, size_t *bytes_out)
+const uint8_t *dw_section(const struct dw *d, const char *name, size_t *bytes_out)
 {
 	struct image *m = d->object->image;
-	const char *wanted = d->options.has_split ? ".debug_info.dwo" : ".debug_info";
 	for (size_t i = 0; i < image_count(m); i++)
-		if (!strcmp(image_name(m, i, bytes_out), wanted))
+		if (!strcmp(image_name(m, i, bytes_out), name))
 			return image_data(m, i);
 	return NULL;
+}
+
+/* The bytes of all units; NULL: there are none. */
+static const uint8_t *units_of(const struct dw *d, size_t *bytes_out)
+{
+	return dw_section(d, d->options.has_split ? ".debug_info.dwo" : ".debug_info", bytes_out);
 }
 
 /* ---- lines of a unit ---------------------------------------------------------------- */
@@ -206,7 +210,7 @@ static bool read_rows(struct dw *d, struct dw_unit *u, Dwarf_Line_Context lines)
 				  is_end_of_sequence(d, all[i])))
 			return false;
 	}
-	unit_seal_rows(u);
+	unit_seal_rows(u, d->has_code_at_start);
 	return true;
 }
 
@@ -269,10 +273,29 @@ static bool read_unit_header(const uint8_t *info, size_t bytes, uint64_t off, ui
 	return true;
 }
 
+bool dw_next_unit(struct dw *d, struct dw_die **die_out)
+{
+	Dwarf_Error err = NULL;
+	Dwarf_Unsigned length, type_off, next;
+	Dwarf_Half version, address_bytes, length_bytes, extension_bytes, type;
+	Dwarf_Off abbrev_off;
+	Dwarf_Sig8 signature;
+	Dwarf_Die die = NULL;
+	*die_out = NULL;
+	int rc = dwarf_next_cu_header_d(d->dbg, 1, &length, &version, &abbrev_off, &address_bytes,
+					&length_bytes, &extension_bytes, &signature, &type_off,
+					&next, &type, &err);
+	if (!dw_is_ok(d, rc, &err))
+		return false;
+	if (dw_is_ok(d, dwarf_siblingof_b(d->dbg, NULL, 1, &die, &err), &err))
+		*die_out = (struct dw_die *)die;
+	return true;
+}
+
 bool dw_unit_offs(struct dw *d, uint64_t **offs_out, size_t *count_out)
 {
 	size_t bytes = 0, cap = 0;
-	const uint8_t *info = object_info(d, &bytes);
+	const uint8_t *info = units_of(d, &bytes);
 	*offs_out = NULL;
 	*count_out = 0;
 	uint64_t off = 0, die_off;
@@ -296,7 +319,7 @@ static bool take_arange(struct dw *d, Dwarf_Arange arange, dw_arange_taker *take
 	Dwarf_Off off = 0;
 	size_t info_bytes = 0;
 	uint64_t die_off, next_off;
-	const uint8_t *info = object_info(d, &info_bytes);
+	const uint8_t *info = units_of(d, &info_bytes);
 	int rc =
 		dwarf_get_arange_info_b(arange, &segment, &segment_bytes, &low, &bytes, NULL, &err);
 	if (!dw_is_ok(d, rc, &err) || !bytes ||

@@ -17,6 +17,8 @@ struct dw {
 	bool has_code_at_start; /* code at address 0 is code, not something thrown away */
 };
 
+/* dw_section - the bytes of a section; NULL: there is none, or it is damaged. */
+const uint8_t *dw_section(const struct dw *d, const char *name, size_t *bytes_out);
 /* dw_is_ok - is it DW_DLV_OK?  Frees the error if there is one, and sets it to NULL. */
 bool dw_is_ok(struct dw *d, int result, struct Dwarf_Error_s **err);
 

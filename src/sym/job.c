@@ -92,6 +92,14 @@ bool job_look_up(struct job *job, struct sym_module *m, job_counter *count, void
 	return is_ok;
 }
 
+bool job_name_frame(struct job *job, size_t i, const char *name)
+{
+	const struct sym_line line = {.linkage = name, .name = name, .file = ""};
+	job->frames[i].first_line = (uint32_t)job->line_count;
+	job->frames[i].line_count = 1;
+	return add_line(job, &line);
+}
+
 bool job_copy_frame(struct job *to, struct job_frame *frame, const struct job *from,
 		    const struct job_frame *source)
 {

@@ -43,6 +43,8 @@ typedef void job_counter(void *context, size_t done_count); /* of all frames so 
 
 /* job_look_up - names of all frames.  False: out of memory. */
 bool job_look_up(struct job *job, struct sym_module *m, job_counter *count, void *context);
+/* job_name_frame - give frame i one function that is known by its name only.  False: out of memory. */
+bool job_name_frame(struct job *job, size_t i, const char *name);
 /*
  * job_copy_frame - give a frame of a job the names that a frame of another job has; the ids
  * become those of the first.  False: out of memory.

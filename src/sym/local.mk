@@ -20,6 +20,8 @@ src_sym_libsym_la_SOURCES = \
 	src/sym/inflate.c \
 	src/sym/isolate.c \
 	src/sym/isolate.h \
+	src/sym/jitmap.c \
+	src/sym/jitmap.h \
 	src/sym/job.c \
 	src/sym/job.h \
 	src/sym/keep.c \

@@ -128,7 +128,7 @@ static bool visit_deep(struct unit_reader *r, struct walk_step *at, struct walk_
 /*
  * Calls inlined into a function.  One that has no code is kept and looked into: calls
  * inlined into it may have code (strict DWARF 2 cannot say that code is in several pieces,
- * and then says nothing).
+ * and then says nothing, or one of them).
  */
 static bool visit_inlined(struct unit_reader *r, struct walk_step *at, struct walk_step *below)
 {
@@ -142,7 +142,7 @@ static bool visit_inlined(struct unit_reader *r, struct walk_step *at, struct wa
 		at->die = NULL;
 		r->u->funcs[below->func].call_file = dw_number(r->dw, die, DW_CALL_FILE);
 		r->u->funcs[below->func].call_line = dw_number(r->dw, die, DW_CALL_LINE);
-		return !has_code;
+		return !has_code || r->base.version < 3;
 	case DW_BLOCK:
 		return true;
 	default:

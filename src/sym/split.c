@@ -17,7 +17,7 @@
 struct split_file {
 	struct dw *dw;   /* NULL: there is no such file, or it is none */
 	uint64_t *units; /* [unit_count] offsets of their DIEs */
-	size_t unit_count;
+	size_t unit_count, unit_cap;
 	struct map ids; /* what they share with skeletons -> index in units */
 };
 
@@ -29,14 +29,17 @@ struct split_files {
 
 static bool index_file(struct split_file *f)
 {
-	if (!dw_unit_offs(f->dw, &f->units, &f->unit_count))
-		return false;
 	bool has_memory = true;
-	for (size_t i = 0; has_memory && i < f->unit_count && i < LIMIT_UNITS; i++) {
+	struct dw_die *die;
+	while (has_memory && f->unit_count < LIMIT_UNITS && dw_next_unit(f->dw, &die)) {
 		uint64_t id;
-		struct dw_die *die = dw_die_at(f->dw, f->units[i]);
-		if (die && dw_kind(f->dw, die) == DW_UNIT && dw_split_id(f->dw, die, &id))
-			has_memory = map_put(&f->ids, id, (uint32_t)i);
+		if (die && dw_kind(f->dw, die) == DW_UNIT && dw_split_id(f->dw, die, &id)) {
+			has_memory = vec_reserve((void **)&f->units, &f->unit_cap,
+						 f->unit_count + 1, sizeof *f->units) &&
+				     map_put(&f->ids, id, (uint32_t)f->unit_count);
+			if (has_memory)
+				f->units[f->unit_count++] = dw_die_off(f->dw, die);
+		}
 		dw_die_free(die);
 	}
 	return has_memory;

@@ -19,7 +19,7 @@
 
 #define SYM_NONE             UINT32_MAX
 #define SYM_BUILD_ID_BYTES   64u
-#define SYM_UNIT_CACHE_BYTES ((size_t)96 << 20) /* of parsed units, per module */
+#define SYM_UNIT_CACHE_BYTES ((size_t)32 << 20) /* of parsed units, per module */
 
 /* ---- elf.c ------------------------------------------------------------------ */
 
@@ -224,7 +224,8 @@ void unit_clear(struct dw_unit *u); /* forgets what was read, except DIEs of fun
 size_t unit_bytes(const struct dw_unit *u);
 /* unit_add_row - rows come in the order of the line program.  False: out of memory. */
 bool unit_add_row(struct dw_unit *u, uint64_t va, uint32_t file, uint32_t line, bool is_end);
-void unit_seal_rows(struct dw_unit *u);
+/* unit_seal_rows - has_code_at_start: what is said to be at address 0 is there, not thrown away. */
+void unit_seal_rows(struct dw_unit *u, bool has_code_at_start);
 const struct dw_row *unit_find_row(const struct dw_unit *u, uint64_t va); /* NULL: none */
 /* unit_file_path - full path of a file by its DWARF index, kept in strings; "" if unknown. */
 const char *unit_file_path(struct dw_unit *u, uint32_t file, struct strtab *strings);

@@ -23,6 +23,7 @@
 #include "src/base/mem.h"
 #include "src/sym/cache.h"
 #include "src/sym/isolate.h"
+#include "src/sym/jitmap.h"
 #include "src/sym/job.h"
 #include "src/sym/standin.h"
 #include "src/sym/sym_priv.h"
@@ -47,7 +48,16 @@ struct work {
 
 static bool is_lookup_possible(const struct symbolise_request *req, const struct profile_frame *f)
 {
-	return f->module && f->module <= req->module_count;
+	return f->module ? f->module <= req->module_count : req->jit != NULL;
+}
+
+/* Stands for no module: of the job of code that was made at run time. */
+static const struct profile_module no_module = {.path = "[jit]"};
+
+static struct job *job_of(struct work *w, const uint32_t *job_of_module,
+			  const struct profile_frame *f)
+{
+	return f->module ? &w->jobs[job_of_module[f->module - 1]] : &w->jobs[w->job_count - 1];
 }
 
 /* Modules that were loaded several times are one job: id of the job of every module. */
@@ -94,7 +104,7 @@ static void deal_frames(struct work *w, const uint32_t *job_of_module)
 	const struct symbolise_request *req = w->req;
 	for (size_t i = 0; i < req->frame_count; i++)
 		if (is_lookup_possible(req, &req->frames[i]))
-			w->jobs[job_of_module[req->frames[i].module - 1]].frame_count++;
+			job_of(w, job_of_module, &req->frames[i])->frame_count++;
 	struct job_frame *next = w->frames;
 	for (size_t i = 0; i < w->job_count; i++) {
 		w->jobs[i].frames = next;
@@ -106,7 +116,7 @@ static void deal_frames(struct work *w, const uint32_t *job_of_module)
 		const struct profile_frame *f = &req->frames[i];
 		if (!is_lookup_possible(req, f))
 			continue;
-		struct job *job = &w->jobs[job_of_module[f->module - 1]];
+		struct job *job = job_of(w, job_of_module, f);
 		job->frames[job->frame_count++] =
 			(struct job_frame){.va = f->pc - 1, .frame_idx = (uint32_t)i};
 	}
@@ -120,9 +130,11 @@ static bool make_jobs(struct work *w)
 {
 	const struct symbolise_request *req = w->req;
 	uint32_t *job_of_module = mem_array(req->module_count, sizeof *job_of_module);
-	w->jobs = mem_zarray(req->module_count, sizeof *w->jobs);
+	w->jobs = mem_zarray(req->module_count + 1, sizeof *w->jobs);
 	w->frames = mem_array(req->frame_count, sizeof *w->frames);
 	bool is_ok = job_of_module && w->jobs && w->frames && assign_jobs(w, job_of_module);
+	if (is_ok && req->jit)
+		w->jobs[w->job_count++] = (struct job){.module = &no_module, .fd = -1};
 	if (is_ok)
 		deal_frames(w, job_of_module);
 	mem_free(job_of_module);
@@ -278,11 +290,36 @@ static bool look_up_rest(struct work *w, struct job *job, struct job *known)
 	return is_ok;
 }
 
+static void look_up_jit(struct work *w, struct job *job)
+{
+	for (size_t i = 0; !job->result && i < job->frame_count; i++) {
+		const char *name = jit_map_find(w->req->jit, job->frames[i].va);
+		if (name && !job_name_frame(job, i, name))
+			job->result = err_nomem(&job->error, "names of functions");
+	}
+}
+
+/* It has no file; if it is not this machine's own (sym_priv.h), nobody need hear of that. */
+static void look_up_vdso(struct work *w, struct job *job)
+{
+	if (job->module->build_id_bytes)
+		look_up_module(w, job);
+	if (job->result != ERR_NOMEM)
+		job->result = NEAP_OK;
+}
+
 static void run_job(struct work *w, struct job *job)
 {
-	/* the vdso has no file, and nothing in it allocates */
-	if (!job->frame_count || job->module->flags & MODULE_VDSO)
+	if (!job->frame_count)
 		return;
+	if (job->module == &no_module) {
+		look_up_jit(w, job);
+		return;
+	}
+	if (job->module->flags & MODULE_VDSO) {
+		look_up_vdso(w, job);
+		return;
+	}
 	struct job *known = symbol_cache_find(w->req->cache, job->module);
 	if (!known || !look_up_rest(w, job, known))
 		look_up_module(w, job);

@@ -19,6 +19,7 @@
  * of a recording.  One symbolise_frames at a time may use it.
  */
 struct symbol_cache;
+struct jit_map;
 struct symbol_cache *symbol_cache_new(void); /* NULL: out of memory; a request goes without */
 void symbol_cache_free(struct symbol_cache *c);
 
@@ -32,7 +33,8 @@ struct symbolise_request {
 	 * replaced by now; -1 = open the module's path.  Borrowed, not closed.
 	 */
 	const int *module_fds;
-	struct sym_search search; /* where files are besides their own places */
+	struct sym_search search;  /* where files are besides their own places */
+	const struct jit_map *jit; /* names of code in no module (jitmap.h); may be NULL */
 	/*
 	 * When the profile was recorded, if that is over: a module without build id is then only
 	 * believed to be the file at its path if that is no younger.  0: being recorded.

@@ -88,14 +88,14 @@ static int compare_seqs(const void *pa, const void *pb)
 }
 
 /* Code that the linker threw away has sequences that begin at 0, or at the end of all addresses. */
-void unit_seal_rows(struct dw_unit *u)
+void unit_seal_rows(struct dw_unit *u, bool has_code_at_start)
 {
 	size_t kept = 0;
 	for (size_t i = 0; i < u->seq_count; i++) {
 		struct dw_seq *s = &u->seqs[i];
 		if (s->high_va == OPEN_VA && s->row_count) /* the table was cut */
 			s->high_va = u->rows[s->first_row + s->row_count - 1].va;
-		if (s->low_va && s->high_va > s->low_va && s->row_count)
+		if ((s->low_va || has_code_at_start) && s->high_va > s->low_va && s->row_count)
 			u->seqs[kept++] = *s;
 	}
 	u->seq_count = kept;

@@ -14,11 +14,11 @@ tests_bench_browse_SOURCES = tests/bench/browse.c
 tests_bench_browse_LDADD = -lutil
 
 CLEANFILES += $(bench_programs) tests/bench/nop.so
-EXTRA_DIST += tests/bench/nop.c tests/bench/queries.txt tests/bench/run.sh
+EXTRA_DIST += tests/bench/bigdwarf.sh tests/bench/nop.c tests/bench/queries.txt tests/bench/run.sh
 
 tests/bench/nop.so: $(top_srcdir)/tests/bench/nop.c
 	$(AM_V_CC)$(MKDIR_P) tests/bench && $(CC) -g -O2 -fPIC -shared -fno-builtin \
 		-o $@ $(top_srcdir)/tests/bench/nop.c -ldl
 
-bench: all-am $(bench_programs) tests/bench/nop.so
+bench: all-am $(bench_programs) tests/integration/symlook tests/bench/nop.so
 	@$(AM_TESTS_ENVIRONMENT) $(BASH_PROG) $(top_srcdir)/tests/bench/run.sh

@@ -7,6 +7,8 @@
 #   BENCH_PAIRS=2000000   malloc+free pairs of one run
 #   BENCH_NODES=10000000  nodes of the large profile that is queried
 #   BENCH_TEXT=1024       megabytes of heaptrack's text to import
+#   BENCH_UNITS=6         translation units of the program whose addresses are looked up, 10 MB each
+#   BENCH_RIVAL_S=100     how long other tools may take for that; then what they took counts
 #   BENCH_CLOCK=wall      or cpu: processor time of the program, for a machine that is busy
 #                         with other things (times of whole commands are wall time in any case)
 #
@@ -301,6 +303,39 @@ bench_symbols() {
 	echo "reading clang++'s profile: neap report $(least report.neap) s, heaptrack_print $(least report.heaptrack) s"
 	echo
 	bar "clang++: load and report, seconds" "$(least report.neap)" at-most 0.1
+	bench_addresses
+}
+
+# look_up TOOL COMMAND...: time and memory of looking up the addresses, as samples symbols.TOOL.*
+look_up() {
+	local tool=$1
+	shift
+	"$bench/runstat" "$(readlink -f "$(command -v "$1")")" timeout "${BENCH_RIVAL_S:-100}" "$@" <bigdwarf.addresses 3>stat >"symbols.$tool.out" 2>/dev/null
+	put "symbols.$tool.command_s" "$(field command_s)"
+	put "symbols.$tool.cpu_s" "$(field target_cpu_s)"
+	put "symbols.$tool.rss_kib" "$(field rss_kib)"
+	put "symbols.$tool.answers" "$(grep -c '^0x' "symbols.$tool.out")"
+}
+
+bench_addresses() {
+	local tool column=command_s dwarf_bytes
+	[ "$clock" = cpu ] && column=cpu_s
+	bash "$srcdir_abs/tests/bench/bigdwarf.sh" "${BENCH_UNITS:-6}" "${CXX:-g++}" || return
+	# What there is to read: not locations of variables, which nobody asks for.
+	dwarf_bytes=$(size -A bigdwarf | awk '/^\.debug_/ && !/loc/ { n += $2 } END { print n }')
+	look_up neap "$builddir_abs/tests/integration/symlook" bigdwarf
+	look_up addr2line addr2line -a -f -i -e bigdwarf
+	look_up eu-addr2line eu-addr2line -a -f -i -e bigdwarf
+	echo "20,000 distinct addresses of a program with $dwarf_bytes bytes of debug information (locations of variables not counted):"
+	for tool in neap addr2line eu-addr2line; do
+		printf '%-14s %8s s, %8s s of processor time, %8s KiB, %6s addresses answered\n' "$tool" "$(least "symbols.$tool.command_s")" \
+			"$(least "symbols.$tool.cpu_s")" "$(least "symbols.$tool.rss_kib")" "$(least "symbols.$tool.answers")"
+	done
+	echo
+	bar "20,000 addresses: $column / addr2line -i" "$(ratio "$(least symbols.neap.$column)" "$(least symbols.addr2line.$column)")" at-most 1
+	bar "20,000 addresses: $column / eu-addr2line -i" "$(ratio "$(least symbols.neap.$column)" "$(least symbols.eu-addr2line.$column)")" at-most 1
+	bar "20,000 addresses: memory / debug information" \
+		"$(awk -v k="$(least symbols.neap.rss_kib)" -v b="$dwarf_bytes" 'BEGIN { if (k == "-") print k; else printf "%.3f", k * 1024 / b }')" at-most 2
 }
 
 # ---- queries -----------------------------------------------------------------------------------

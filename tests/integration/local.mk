@@ -15,6 +15,8 @@ integration_tests = \
 	tests/integration/sigkill.sh \
 	tests/integration/stress.sh \
 	tests/integration/symbolize.sh \
+	tests/integration/sym-jit.sh \
+	tests/integration/sym-matrix.sh \
 	tests/integration/targets.sh \
 	tests/integration/time.sh \
 	tests/integration/unseen.sh
@@ -30,6 +32,14 @@ tests_integration_truth_SOURCES = \
 	tests/integration/truth_sum.c \
 	tests/integration/truth_sum.h
 tests_integration_truth_LDADD = $(neap_libs)
+
+EXTRA_DIST += \
+	tests/integration/sym/compare.py \
+	tests/integration/sym/jit.c \
+	tests/integration/sym/lib.cpp \
+	tests/integration/sym/main.cpp \
+	tests/integration/sym/part.c \
+	tests/integration/sym/shape.h
 
 # Addresses of a module, as addr2line has them.
 check_PROGRAMS += tests/integration/symlook

@@ -82,6 +82,10 @@ tests_unit_t_profile_hostile_SOURCES = tests/unit/t_profile_hostile.c tests/unit
 tests_unit_t_profile_hostile_CPPFLAGS = $(unit_cppflags) $(ZSTD_CFLAGS)
 tests_unit_t_profile_hostile_LDADD = $(unit_ldadd) $(ZSTD_LIBS)
 
+unit_tests += tests/unit/t_sym_jit
+tests_unit_t_sym_jit_CPPFLAGS = $(unit_cppflags)
+tests_unit_t_sym_jit_LDADD = $(unit_ldadd)
+
 unit_tests += tests/unit/t_sym_names
 tests_unit_t_sym_names_CPPFLAGS = $(unit_cppflags)
 tests_unit_t_sym_names_LDADD = $(unit_ldadd)

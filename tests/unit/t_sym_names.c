@@ -353,7 +353,7 @@ Test(rows, belong_to_sequences)
 	unit_add_row(&u, 310, 1, 31, false);
 	unit_add_row(&u, 250, 1, 25, false);
 	unit_add_row(&u, 260, 1, 25, true);
-	unit_seal_rows(&u);
+	unit_seal_rows(&u, false);
 	const struct {
 		uint64_t va;
 		uint32_t line;
