@@ -6,6 +6,7 @@
 #include "src/cmd/ask.h"
 #include "src/cmd/cmd.h"
 #include "src/cmd/formats.h"
+#include "src/cmd/setting.h"
 #include "src/exchange/exchange.h"
 
 #include <getopt.h>
@@ -26,6 +27,7 @@ static const struct option long_options[] = {
 	{"format", required_argument, NULL, OPT_FORMAT},
 	{"formats", no_argument, NULL, OPT_FORMATS},
 	{"strict", no_argument, NULL, OPT_STRICT},
+	{SETTING_WRAPPER},
 	{"help", no_argument, NULL, 'h'},
 	{NULL, 0, NULL, 0},
 };
@@ -102,6 +104,8 @@ static int take_option(int option, const char *value, struct exporting *ex)
 	case OPT_STRICT:
 		ex->ask.is_strict = true;
 		return CMD_OK;
+	case OPT_WRAPPER:
+		return setting_take(&cmd_export, &ex->ask.settings, option, value);
 	case OPT_FORMATS:
 		ex->is_done = true;
 		return print_formats(true);
@@ -198,14 +202,8 @@ static int ask_for(const struct exporting *ex, const char *query)
 	return status;
 }
 
-static int run(int argc, char **argv)
+static int run_on(struct exporting *ex, int count, char **args)
 {
-	struct exporting ex = {.format = EXCHANGE_ANY};
-	int status = parse(argc, argv, &ex);
-	if (status || ex.is_done)
-		return status;
-	int count = argc - optind;
-	char **args = argv + optind;
 	const char *query = count && is_query(args[count - 1]) ? args[count - 1] : NULL;
 	count -= query != NULL;
 	if (count > FILES_MOST)
@@ -213,10 +211,22 @@ static int run(int argc, char **argv)
 				     "two files at most, but '%s' is a third; is the query in "
 				     "quotes?",
 				     args[FILES_MOST]);
-	ex.ask.files = (const char *const *)args;
-	ex.ask.file_count = (size_t)count;
-	status = choose_format(&ex);
-	return status ? status : ask_for(&ex, query);
+	ex->ask.files = (const char *const *)args;
+	ex->ask.file_count = (size_t)count;
+	int status = choose_format(ex);
+	return status ? status : ask_for(ex, query);
+}
+
+static int run(int argc, char **argv)
+{
+	struct exporting ex = {.format = EXCHANGE_ANY};
+	int status = parse(argc, argv, &ex);
+	if (!status && !ex.is_done)
+		status = setting_load(&ex.ask.settings);
+	if (!status && !ex.is_done)
+		status = run_on(&ex, argc - optind, argv + optind);
+	settings_release(&ex.ask.settings);
+	return status;
 }
 
 static const char usage[] =
@@ -237,6 +247,7 @@ static const char usage[] =
 	"      --formats         list formats and the names of their files\n"
 	"      --strict          names that match nothing are errors; an incomplete profile\n"
 	"                        ends with status 4\n"
+	"      --wrapper=REGEX   functions that only hand out memory for their callers\n"
 	"  -h, --help            this text\n"
 	"\n"
 	"Exit status: 0 done, 1 an assertion failed, 2 the query or the usage is wrong,\n"

@@ -11,7 +11,7 @@ _neap_options() {
 	diff) echo "--explain --strict --color --width --wrapper --help" ;;
 	symbolize) echo "--output --debug-dir --debuginfod --quiet --help" ;;
 	import) echo "--output --format --formats --force --help" ;;
-	export) echo "--output --format --formats --strict --help" ;;
+	export) echo "--output --format --formats --strict --wrapper --help" ;;
 	info) echo "--json --dump --check --missing-symbols --help" ;;
 	*) echo "--help --version" ;;
 	esac

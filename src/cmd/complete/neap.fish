@@ -67,7 +67,7 @@ complete -c neap -n '__neap_verb_is query diff' -a '(__neap_query_words)'
 
 complete -c neap -n '__neap_verb_is browse report query diff symbolize info export' -k -a '(__fish_complete_suffix .neap)'
 
-complete -c neap -n '__neap_verb_is browse report query diff' -l wrapper -x -d 'functions that only hand out memory'
+complete -c neap -n '__neap_verb_is browse report query diff export' -l wrapper -x -d 'functions that only hand out memory'
 complete -c neap -n '__neap_verb_is browse query' -l source-path -x -d 'where sources lie now (FROM=TO)'
 
 complete -c neap -n '__neap_verb_is symbolize' -s o -l output -r -F -d 'where the result goes'
