@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "src/base/fmt.h"
 #include "src/base/mem.h"
@@ -156,7 +157,7 @@ static void note_failure(struct debuginfod *d, int error)
 		return;
 	if (error == EINTR || error == ECANCELED || error == ETIMEDOUT || error == ETIME)
 		snprintf(d->trouble, sizeof d->trouble,
-			 "debuginfod sent nothing for %u s; what it was not asked for has no names",
+			 "debuginfod sent nothing for %u s; it is not asked any more",
 			 d->options.patience_ms / 1000);
 	else
 		snprintf(d->trouble, sizeof d->trouble,
@@ -177,11 +178,13 @@ static bool begin_fetch(struct debuginfod *d, const char *what, size_t build_id_
 static int end_fetch(struct debuginfod *d, int fd, char *path)
 {
 	free(path); /* libc free: the library allocated it */
-	if (fd < 0)
+	if (fd < 0) {
 		note_failure(d, -fd);
-	else
-		fcntl(fd, F_SETFD, FD_CLOEXEC);
-	return fd < 0 ? -1 : fd;
+		return -1;
+	}
+	fcntl(fd, F_SETFD, FD_CLOEXEC);
+	lseek(fd, 0, SEEK_SET); /* it was just written, perhaps */
+	return fd;
 }
 
 int debuginfod_fetch(void *context, enum sym_file_kind kind, const uint8_t *build_id,

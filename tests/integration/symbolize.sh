@@ -18,6 +18,7 @@ cd "$tmp" || exit 1
 cat >prog.c <<'C'
 #include <dlfcn.h>
 #include <stdlib.h>
+#include <sys/wait.h>
 #include <unistd.h>
 __attribute__((noinline)) static void *hold(size_t n)
 {
@@ -30,7 +31,10 @@ int main(int argc, char **argv)
 		void *lib = dlopen(argv[1], RTLD_NOW);
 		void *(*get)(size_t) = (void *(*)(size_t))dlsym(lib, "library_get");
 		unlink(argv[1]);
+		int is_parent = fork() != 0;
 		kept[1] = get(5000);
+		if (is_parent)
+			wait(NULL);
 	}
 	return kept[0] == kept[1];
 }
@@ -104,7 +108,7 @@ for dir in flat byid root; do
 	equal "twice gives the same bytes ($dir)" "$first" "$(digest p.neap)"
 done
 "$NEAP" query p.neap 'allocated leaf.func=hold | by file,line | as tsv' >out 2>err
-has_text "with its line" out "prog.c	6	"
+has_text "with its line" out "prog.c	7	"
 "$NEAP" info --check p.neap >out 2>err
 equal "the file is whole" 0 $?
 mv prog gone
@@ -178,8 +182,8 @@ has_text "that says what to set" err DEBUGINFOD_URLS
 # ---- the recorder says once which module it cannot name
 $CC -g -O1 -shared -fPIC -Wl,--build-id -o lib.so lib.c
 cp lib.so one.so && cp lib.so two.so
-record -o 'late.%p.neap' -- sh -c './prog ./one.so; ./prog ./two.so; cp lib.so one.so; ./prog ./one.so'
-equal "a library that is gone is said once" 1 "$(grep -c 'no names for the code of .*one.so' err)"
+record -o 'late.%p.neap' -- sh -c './prog ./one.so; ./prog ./two.so'
+equal "a library that is gone is said once for all processes" 1 "$(grep -c 'no names for the code of .*one.so' err)"
 equal "and so is the other" 1 "$(grep -c 'no names for the code of .*two.so' err)"
 equal "how to supply names is said once" 1 "$(grep -c 'neap symbolize FILE' err)"
 # shellcheck disable=SC2012 # our own names
@@ -202,7 +206,8 @@ while (my $c = $s->accept) {
 	while (my $h = <$c>) { last if $h =~ /^\r?\n/ }
 	open my $l, '>>', $log or die; print $l $line; close $l;
 	sleep 600 if $hangs;
-	my ($path) = $line =~ m{^GET (/[\w/.%-]+) };
+	my ($path) = $line =~ m{^GET (/\S+) };
+	$path =~ s/%([0-9A-Fa-f]{2})/chr hex $1/ge if $path;
 	my $in;
 	if ($path && $path !~ /\.\./ && -f "$root$path" && open $in, '<:raw', "$root$path") {
 		local $/; my $data = <$in>;
@@ -237,6 +242,12 @@ if ! DEBUGINFOD_URLS=http://127.0.0.1:9 "$NEAP" symbolize --debuginfod -o probe.
 	equal "a server is asked" 0 "$status"
 	has_text "for the debug information of the build id" good.log "GET /buildid/$build_id/debuginfo "
 	has_name "and gives names" p.neap hold
+	mkdir -p "www/buildid/$build_id/source$tmp" && mv prog.c "www/buildid/$build_id/source$tmp/"
+	"$NEAP" query p.neap 'allocated | source hold' >out 2>err
+	has_text "a source that is not here comes from the server" out 'return malloc(n);'
+	(unset DEBUGINFOD_URLS && "$NEAP" query p.neap 'allocated | source hold') >out 2>err
+	has_text "unless none is named" out 'not found here'
+	mv "www/buildid/$build_id/source$tmp/prog.c" .
 	asked=$(grep -c "$build_id/debuginfo" good.log)
 	cp bare.neap p.neap
 	mv prog gone
