@@ -19,7 +19,7 @@ options_of_bash() {
 	(. "$folder/neap.bash" 2>/dev/null && _neap_options "$1") | tr ' ' '\n' | sort -u
 }
 options_of_zsh() {
-	sed -n "/^	$1)/,/;;/p" "$folder/_neap" | grep -oE -- "[])},'({]--[a-z][a-z-]+" | grep -oE -- '--[a-z-]+' | sort -u
+	sed -n "/^	$1)/,/;;/p" "$folder/_neap" | grep -oE -- "[]*)},'({]--[a-z][a-z-]+" | grep -oE -- '--[a-z-]+' | sort -u
 }
 options_of_fish() {
 	{
