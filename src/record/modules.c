@@ -87,6 +87,30 @@ static bool is_loader(int fd)
 	return slash && (!strncmp(slash, "/ld-linux", 9) || !strncmp(slash, "/ld.so", 6));
 }
 
+/* What is mapped at an address, by /proc/PID/map_files, which needs rights; -1 if that is not to be had. */
+static int open_mapped(pid_t pid, uint64_t va)
+{
+	char path[96], line[512];
+	unsigned long long start = 0, end = 0;
+	bool is_found = false;
+	snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
+	FILE *maps = fopen(path, "re");
+	while (maps && !is_found && fgets(line, sizeof line, maps))
+		is_found = sscanf(line, "%llx-%llx ", &start, &end) == 2 && va >= start && va < end;
+	if (maps)
+		fclose(maps);
+	snprintf(path, sizeof path, "/proc/%d/map_files/%llx-%llx", (int)pid, start, end);
+	return is_found ? open_quietly(path) : -1;
+}
+
+/* Could this file have taken the place of the one that runs? */
+static bool may_be_another(const struct process *p, int fd)
+{
+	struct stat st;
+	uint64_t since_s = p->recorder->namer.start_unix_ns / NS_PER_S;
+	return fstat(fd, &st) || (uint64_t)st.st_ctim.tv_sec >= since_s;
+}
+
 static int open_file(struct process *p, const struct profile_module *m)
 {
 	if (m->flags & MODULE_VDSO)
@@ -101,6 +125,11 @@ static int open_file(struct process *p, const struct profile_module *m)
 		if (fd < 0)
 			fd = open_quietly(m->path);
 	}
+	int mapped_fd = fd < 0 || may_be_another(p, fd) ? open_mapped(p->pid, m->start_va) : -1;
+	if (mapped_fd >= 0 && fd >= 0)
+		close(fd);
+	if (mapped_fd >= 0)
+		fd = mapped_fd;
 	return fd < 0 ? -1 : files_share(&p->recorder->module_files, fd);
 }
 

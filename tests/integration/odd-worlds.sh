@@ -157,6 +157,57 @@ $CC -g -O2 -w -no-pie -o nopie known.c
 record -o nopie.neap -- ./nopie
 equal "not position independent: exit status" 7 "$status"
 whole "not position independent" nopie.neap
+# A library that is gone, or another, before anybody asks for its names; and one linked for an address of its own.
+cat >gone.c <<'C'
+#include <stdlib.h>
+static void *kept[50];
+void in_gone(void)
+{
+	for (int i = 0; i < 50; i++) {
+		void *p = malloc(503);
+		__asm__ volatile("" : "+r"(p) : : "memory");
+		if (i % 2)
+			free(p);
+		else
+			kept[i] = p;
+	}
+}
+C
+cat >user.c <<'C'
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+	void *library = dlopen("./libgone.so", RTLD_NOW);
+	void (*in_gone)(void) = library ? (void (*)(void))dlsym(library, "in_gone") : NULL;
+	if (!strcmp(argv[1], "delete"))
+		unlink("libgone.so");
+	if (!strcmp(argv[1], "replace"))
+		rename("another.so", "libgone.so");
+	in_gone();
+	usleep(300000);
+	return 7;
+}
+C
+$CC -g -O2 -w -o user user.c -ldl && $CC -g -O2 -w -fPIC -shared -o known.so gone.c || exit 1
+echo 'int another(int x) { return 3 * x; }' >another.c && $CC -fPIC -shared -o another.so another.c
+for fate in keep delete replace; do
+	cp known.so libgone.so
+	record -o gone.neap -- ./user $fate
+	equal "library, $fate: exit status" 7 "$status"
+	if [ $fate = keep ] || [ "$(id -u)" = 0 ]; then # only root may open what is mapped
+		truth "library, $fate" --undropped --consistent --expect 'func=in_gone allocs=50 bytes=25150 live_blocks=25 live_bytes=12575' gone.neap
+	else
+		equal "library, $fate: said" 1 "$(grep -c 'no names for the code of .*libgone' "$tmp/err")"
+	fi
+	rm -f gone.neap
+done
+$CC -g -O2 -w -fPIC -shared -Wl,-Ttext-segment=0x42000000 -o libgone.so gone.c
+record -o placed.neap -- ./user keep
+truth "library linked for an address of its own" --undropped --consistent \
+	--expect 'func=in_gone allocs=50 bytes=25150 live_blocks=25 live_bytes=12575' placed.neap
 loader=$(sed -n 's/.*interpreter: \(.*\)]$/\1/p' <<<"$(readelf -l known)")
 record -o loader.neap -- "$loader" ./known
 equal "started by the loader: exit status" 7 "$status"

@@ -19,9 +19,9 @@ rawlog=$here/.libs/rawlog.so
 [ -e "$rawlog" ] || rawlog=$here/rawlog.so
 RECORD_SECONDS=120
 
-names="ls xz jq cxx gcc suite_openmp suite_sqlite3"
+names="libc ls xz jq cxx gcc suite_openmp suite_sqlite3"
 case ${1:-} in
-all) names="jq sqlite3 xz python3 perl git xsltproc gcc ls cxx suite_sqlite3 suite_perl suite_redis suite_nginx
+all) names="libc jq sqlite3 xz python3 perl git xsltproc gcc ls cxx suite_sqlite3 suite_perl suite_redis suite_nginx
 	suite_postgres suite_git suite_node suite_ripgrep suite_imagemagick suite_openmp suite_python3" ;;
 ?*) names="$*" ;;
 esac
@@ -145,6 +145,7 @@ real_gcc() {
 	C
 	compare gcc gcc -O2 -g -c in.c -o in.o
 }
+real_libc() { compare libc "$targets/84-libc-callers"; }
 real_ls() { compare ls ls -lR /usr/include /usr/share/doc; }
 real_cxx() {
 	if [ ! -x "$here/words" ]; then

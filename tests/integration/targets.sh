@@ -88,6 +88,7 @@ target 74-same-depth.c
 target 75-jump-out.c
 target 76-made-then-loaded.c "$targets"
 target 78-no-descriptors.c
+target 84-libc-callers.c
 target 82-late-keys.c
 if wanted 82; then
 	equal "82-late-keys: threads" 241 "$("$NEAP" info "$file" | sed -n 's/^Threads: *//p')"
@@ -209,6 +210,10 @@ death segv 139 signaled:11
 death term 143 signaled:15
 death pthread_exit 0 exited:0
 death fini-exit 0 exited:0
+# Every signal that ends a program, and the first and last of those for the program's own use.
+for number in 1 2 3 4 5 6 7 8 10 11 12 13 14 15 16 24 25 26 27 29 30 31 34 64; do
+	death "signal$number" $((128 + number)) "signaled:$number"
+done
 
 # 69: threads allocate while the process exits.
 exit_race() {

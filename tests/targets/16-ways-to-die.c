@@ -1,6 +1,6 @@
 /* 16 process ends without (or with unusual) exit processing after a known leak.
  * BUILD: gcc -g -O2 -o 16-ways-to-die 16-ways-to-die.c
- * RUN:   ./16-ways-to-die return|exit|_exit|quick_exit|abort|kill|segv|term|pthread_exit|fini-exit
+ * RUN:   ./16-ways-to-die return|exit|_exit|quick_exit|abort|kill|segv|term|pthread_exit|fini-exit|signalN (without a nap)
  *        expected status without a profiler: 0,0,0,0,SIGABRT,SIGKILL,SIGSEGV,SIGTERM,0,0
  * TRUTH func=leak_before_death allocs=100 bytes=90700 live_blocks=100 live_bytes=90700
  * TRUTH func=freed_before_death allocs=50 bytes=46050 live_blocks=0 live_bytes=0
@@ -46,6 +46,10 @@ int main(int argc, char **argv)
 	leak_before_death();
 	freed_before_death();
 	struct timespec ts = {1, 200000000};
+	if (!strncmp(m, "signal", 6)) {
+		signal(atoi(m + 6), SIG_DFL);
+		raise(atoi(m + 6));
+	}
 	if (strcmp(m, "return"))
 		nanosleep(&ts, 0);
 	if (!strcmp(m, "exit"))

@@ -46,7 +46,8 @@ target_programs = \
 	tests/targets/80-realloc-peak \
 	tests/targets/81-other-user \
 	tests/targets/82-late-keys \
-	tests/targets/83-strange
+	tests/targets/83-strange \
+	tests/targets/84-libc-callers
 target_plugins = \
 	tests/targets/lib59early.so \
 	tests/targets/lib61safe.so \
@@ -176,6 +177,8 @@ tests/targets/82-late-keys: $(target_dir)/82-late-keys.c
 	$(target_cc) -pthread -o $@ $(target_dir)/82-late-keys.c
 tests/targets/83-strange: $(target_dir)/83-strange.c
 	$(target_cc) -pthread -o $@ $(target_dir)/83-strange.c
+tests/targets/84-libc-callers: $(target_dir)/84-libc-callers.c
+	$(target_cc) -o $@ $(target_dir)/84-libc-callers.c
 tests/targets/56-inline: $(target_dir)/56-inline.cpp
 	$(target_cxx) -o $@ $(target_dir)/56-inline.cpp
 
@@ -224,5 +227,6 @@ EXTRA_DIST += \
 	tests/targets/81-other-user.c \
 	tests/targets/82-late-keys.c \
 	tests/targets/83-strange.c \
+	tests/targets/84-libc-callers.c \
 	tests/targets/56-inline.cpp \
 	tests/targets/plug18.inc.c

@@ -59,7 +59,7 @@ Test(record_files, have_names_that_fit_however_long_the_program_s_is)
 		memcpy(program + i, "\xc3\xa9", 2); /* a letter of two bytes */
 	program[299] = '\0';
 	memset(want, 'x', 99);
-	strncat(want, ".42.neap", sizeof want - 100);
+	snprintf(want + 99, sizeof want - 99, ".42.neap");
 	init_namer(&n, NULL, false);
 	expect_name(&n, program, false, want);
 	namer_release(&n);
