@@ -1,5 +1,8 @@
 /*
  * yajl calls back; what it says is queued, one chunk of input at a time, and given out by json_next.
+ *
+ * yajl does not look whether it got memory.  So an allocation that fails jumps out of yajl, which is not
+ * called again, and all that it ever got hangs in a list of ours.
  */
 #include "config.h"
 
@@ -10,6 +13,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <yajl/yajl_parse.h>
@@ -22,9 +26,16 @@ struct queued {
 	size_t text, bytes; /* in texts */
 };
 
+struct piece { /* in front of each piece of memory that yajl has */
+	struct piece *next, **link;
+};
+
 struct json_in {
 	struct input *in;
 	yajl_handle parser;
+	yajl_alloc_funcs memory;
+	struct piece *pieces;
+	jmp_buf no_memory;
 	struct queued *queue;
 	size_t count, cap, next;
 	struct buf texts; /* each with a NUL behind it */
@@ -43,13 +54,16 @@ static int put(struct json_in *j, enum json_kind kind, uint32_t depth, const voi
 		err_nomem(&j->err, "JSON");
 		return 0;
 	}
-	j->queue[j->count++] = (struct queued){kind, depth, j->texts.count_bytes, bytes};
+	j->queue[j->count] = (struct queued){kind, depth, j->texts.count_bytes, bytes};
 	if (bytes)
 		buf_put(&j->texts, text, bytes);
 	buf_putc(&j->texts, '\0');
-	if (j->texts.has_failed)
+	if (j->texts.has_failed) {
 		err_nomem(&j->err, "JSON");
-	return !j->texts.has_failed;
+		return 0;
+	}
+	j->count++;
+	return 1;
 }
 
 static int open_one(struct json_in *j, enum json_kind kind)
@@ -130,22 +144,61 @@ static const yajl_callbacks callbacks = {
 	.yajl_end_array = on_array_end,
 };
 
+/* ---- what yajl gets --------------------------------------------------------------------------- */
+
+static void link_piece(struct json_in *j, struct piece *p)
+{
+	p->next = j->pieces;
+	p->link = &j->pieces;
+	if (p->next)
+		p->next->link = &p->next;
+	j->pieces = p;
+}
+
+static void unlink_piece(struct piece *p)
+{
+	*p->link = p->next;
+	if (p->next)
+		p->next->link = p->link;
+}
+
 static void *take_memory(void *ctx, size_t bytes)
 {
-	(void)ctx;
-	return mem_alloc(bytes);
+	struct json_in *j = ctx;
+	struct piece *p = bytes < SIZE_MAX - sizeof *p ? mem_alloc(sizeof *p + bytes) : NULL;
+	if (!p) {
+		err_nomem(&j->err, "JSON");
+		longjmp(j->no_memory, 1);
+	}
+	link_piece(j, p);
+	return p + 1;
 }
 
-static void *more_memory(void *ctx, void *p, size_t bytes)
+static void give_memory(void *ctx, void *memory)
 {
 	(void)ctx;
-	return mem_realloc_array(p, bytes, 1);
-}
-
-static void give_memory(void *ctx, void *p)
-{
-	(void)ctx;
+	if (!memory)
+		return;
+	struct piece *p = (struct piece *)memory - 1;
+	unlink_piece(p);
 	mem_free(p);
+}
+
+static void *more_memory(void *ctx, void *memory, size_t bytes)
+{
+	struct json_in *j = ctx;
+	if (!memory)
+		return take_memory(ctx, bytes);
+	struct piece *p = (struct piece *)memory - 1;
+	unlink_piece(p);
+	struct piece *grown =
+		bytes < SIZE_MAX - sizeof *p ? mem_realloc_array(p, sizeof *p + bytes, 1) : NULL;
+	link_piece(j, grown ? grown : p);
+	if (!grown) {
+		err_nomem(&j->err, "JSON");
+		longjmp(j->no_memory, 1);
+	}
+	return grown + 1;
 }
 
 /* ---- chunks ----------------------------------------------------------------------------------- */
@@ -167,13 +220,23 @@ static void fail_syntax(struct json_in *j, const uint8_t *data, size_t bytes)
 /* yajl gives up on memory with an error of its own. */
 static void finish(struct json_in *j)
 {
-	yajl_status status = yajl_complete_parse(j->parser);
 	j->is_done = true;
+	if (setjmp(j->no_memory))
+		return;
+	yajl_status status = yajl_complete_parse(j->parser);
 	if (j->err.code || (status == yajl_status_ok && !input_is_cut(j->in)))
 		return;
 	j->is_cut = true;
 	err_set(&j->err, ERR_FORMAT, "'%s' is cut: its JSON ends after %" PRIu64 " bytes",
 		input_name(j->in), j->parsed_bytes);
+}
+
+static void call_yajl(struct json_in *j, const uint8_t *data, size_t bytes)
+{
+	if (setjmp(j->no_memory))
+		return;
+	if (yajl_parse(j->parser, data, bytes) != yajl_status_ok && !j->err.code)
+		fail_syntax(j, data, bytes);
 }
 
 static void parse_chunk(struct json_in *j)
@@ -192,26 +255,32 @@ static void parse_chunk(struct json_in *j)
 		finish(j);
 		return;
 	}
-	if (yajl_parse(j->parser, data, bytes) != yajl_status_ok && !j->err.code)
-		fail_syntax(j, data, bytes);
+	call_yajl(j, data, bytes);
 	j->parsed_bytes += bytes;
 	input_skip(j->in, bytes);
 }
 
+static bool make_parser(struct json_in *j)
+{
+	if (setjmp(j->no_memory))
+		return false;
+	j->parser = yajl_alloc(&callbacks, &j->memory, j);
+	yajl_config(j->parser, yajl_dont_validate_strings, 1);
+	return true;
+}
+
 enum neap_err json_new(struct input *in, struct json_in **out, struct err *e)
 {
-	static yajl_alloc_funcs memory = {take_memory, more_memory, give_memory, NULL};
-	struct json_in *j = mem_zalloc(sizeof *j);
 	*out = NULL;
-	if (j) {
-		j->in = in;
-		j->parser = yajl_alloc(&callbacks, &memory, j);
-	}
-	if (!j || !j->parser) {
-		mem_free(j);
+	struct json_in *j = mem_zalloc(sizeof *j);
+	if (!j)
+		return err_nomem(e, "JSON");
+	j->in = in;
+	j->memory = (yajl_alloc_funcs){take_memory, more_memory, give_memory, j};
+	if (!make_parser(j)) {
+		json_free(j);
 		return err_nomem(e, "JSON");
 	}
-	yajl_config(j->parser, yajl_dont_validate_strings, 1);
 	*out = j;
 	return NEAP_OK;
 }
@@ -220,7 +289,8 @@ void json_free(struct json_in *j)
 {
 	if (!j)
 		return;
-	yajl_free(j->parser);
+	while (j->pieces)
+		give_memory(j, j->pieces + 1);
 	mem_free(j->queue);
 	buf_release(&j->texts);
 	mem_free(j);

@@ -1,6 +1,7 @@
 /* Importing: the builder's bookings through small texts, and every truncation of the samples. */
 #include "config.h"
 
+#include "src/base/mem.h"
 #include "src/exchange/exchange.h"
 #include "src/graph/graph.h"
 
@@ -316,4 +317,38 @@ Test(truncated, heaptrack_as_text)
 	for (size_t bytes = strlen("v 10400 3\n"); bytes <= file.count_bytes; bytes++)
 		cut_at(&file, bytes, false);
 	buf_release(&file);
+}
+
+/* ---- out of memory ------------------------------------------------------------------------------------ */
+
+/* Each allocation fails once: an error, or nothing that matters was lost. */
+static void fail_everywhere(const char *name)
+{
+	struct buf file = sample(name);
+	for (uint64_t n = 1; n < 100000; n++) {
+		struct profile *p = NULL;
+		struct err e = {0};
+		uint64_t before = mem_count();
+		mem_fail_at(n);
+		enum neap_err code =
+			exchange_parse(file.data, file.count_bytes, "sample", NULL, &p, &e);
+		bool is_past = mem_count() - before < n;
+		mem_fail_at(0);
+		cr_assert(!code || code == ERR_NOMEM || code == ERR_FORMAT, "%s, %lu: %d %s", name,
+			  (unsigned long)n, code, e.text);
+		cr_assert((code == NEAP_OK) == (p != NULL));
+		profile_free(p);
+		if (is_past) {
+			buf_release(&file);
+			return;
+		}
+	}
+	cr_assert_fail("%s takes too many allocations", name);
+}
+
+Test(memory, may_run_out_anywhere)
+{
+	fail_everywhere("realloc.heaptrack.zst");
+	fail_everywhere("peak.massif");
+	fail_everywhere("peak.dhat.json");
 }
