@@ -43,7 +43,7 @@ static const struct lines *read_source(struct browser *b, const char *path)
 		b->source = NULL;
 		return NULL;
 	}
-	if (!lines_read(&b->source->lines, path, &b->model.profile->run, &has_failed))
+	if (!lines_find(&b->source->lines, path, &b->model.profile->run, &b->search, &has_failed))
 		return NULL;
 	return &b->source->lines;
 }

@@ -27,7 +27,7 @@ tests_tui_pty_LDADD = $(VTERM_LIBS) -lutil
 tui_tests += tests/tui/terminal.sh
 tui_tests += tests/tui/state.sh
 golden_tests += tests/tui/plays.sh
-EXTRA_DIST += tests/tui/plays
+EXTRA_DIST += tests/tui/plays tests/tui/lib.sh
 
 # A monkey at the browser; check-tui-long has it at it for longer, under AddressSanitizer.
 check_PROGRAMS += tests/tui/monkey tests/tui/make_names

@@ -2,29 +2,11 @@
 # What lasts from one time to the next, the editor, and files that grow: the real program on a
 # terminal.
 
-set -u
-build_dir=${builddir_abs:-$PWD}
-unset COLUMNS LINES NO_COLOR LANG LANGUAGE LC_CTYPE VISUAL EDITOR
-export LC_ALL=C.UTF-8 TZ=UTC TERM=xterm-256color
-if [ ! -x "$build_dir/tests/tui/pty" ]; then
-	echo "SKIP: libvterm is not installed (./bootstrap deps installs it)"
-	exit 77
-fi
-if ! infocmp xterm-256color >/dev/null 2>&1; then
-	echo "SKIP: there is no terminfo for xterm-256color"
-	exit 77
-fi
-folder=$(mktemp -d "${TMPDIR:-/tmp}/neap-state.XXXXXX") || exit 1
-trap 'rm -rf "$folder"' EXIT
-"$build_dir/tests/golden/make_profiles" "$folder" || exit 1
-cd "$folder" || exit 1
+# shellcheck source=tests/tui/lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+terminal_begin state
 export XDG_STATE_HOME=$folder/state HOME=$folder/home
 kept=$XDG_STATE_HOME/neap/browse
-count=0 failed=0
-fail() {
-	echo "FAIL: $*"
-	failed=$((failed + 1))
-}
 
 # play NAME OPTIONS: the lines of stdin.
 play() {

@@ -3,27 +3,9 @@
 # forms of the cursor keys, the mouse, resizing, suspending; and the terminal is as before on
 # every way out.
 
-set -u
-build_dir=${builddir_abs:-$PWD}
-unset COLUMNS LINES NO_COLOR LANG LANGUAGE LC_CTYPE
-export LC_ALL=C.UTF-8 TZ=UTC TERM=xterm-256color
-if [ ! -x "$build_dir/tests/tui/pty" ]; then
-	echo "SKIP: libvterm is not installed (./bootstrap deps installs it)"
-	exit 77
-fi
-if ! infocmp xterm-256color >/dev/null 2>&1; then
-	echo "SKIP: there is no terminfo for xterm-256color"
-	exit 77
-fi
-folder=$(mktemp -d "${TMPDIR:-/tmp}/neap-terminal.XXXXXX") || exit 1
-trap 'rm -rf "$folder"' EXIT
-"$build_dir/tests/golden/make_profiles" "$folder" || exit 1
-cd "$folder" || exit 1
-count=0 failed=0
-fail() {
-	echo "FAIL: $*"
-	failed=$((failed + 1))
-}
+# shellcheck source=tests/tui/lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+terminal_begin terminal
 
 # play NAME OPTIONS: the lines of stdin.
 play() {
