@@ -148,6 +148,11 @@ enum neap_err resolve_format(struct plan *pl)
 	return code;
 }
 
+static bool knows_addresses(const struct query_file *f)
+{
+	return !f->p->has_source || !(f->p->source.unknown & FACT_ADDRESSES);
+}
+
 const enum ast_field *resolve_format_keys(const struct plan *pl, size_t *count_out)
 {
 	static const enum ast_field fields[] = {FIELD_FUNC, FIELD_LINE, FIELD_MODULE, FIELD_ADDR};
@@ -155,7 +160,8 @@ const enum ast_field *resolve_format_keys(const struct plan *pl, size_t *count_o
 	bool has_lines = pl->format == FORMAT_PPROF || pl->format == FORMAT_CALLGRIND;
 	*count_out = 1;
 	if (has_lines && !pl->is_two_files)
-		*count_out = pl->format == FORMAT_PPROF ? 4 : 3;
+		*count_out =
+			pl->format == FORMAT_PPROF && knows_addresses(pl->sides[0].file) ? 4 : 3;
 	return fields;
 }
 

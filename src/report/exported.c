@@ -130,7 +130,8 @@ static enum neap_err choose_values(struct tree_maker *m, struct err *e)
 	struct export_tree *t = &m->ex->tree;
 	t->before_value = t->after_value = SIZE_MAX;
 	for (size_t i = 0; i < r->column_count && m->value_count < VALUES_MOST; i++) {
-		if (adds_up(&r->columns[i]) && !is_value_already(m, r->columns[i].word))
+		if (adds_up(&r->columns[i]) && !r->totals[i].is_unknown &&
+		    !is_value_already(m, r->columns[i].word))
 			m->columns[m->value_count++] = i;
 	}
 	if (!m->value_count)

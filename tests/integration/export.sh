@@ -324,6 +324,14 @@ again() {
 		"$("$NEAP" query json.neap 'live | by func | where self > 0 | select self,total,count | as tsv' 2>/dev/null | grep -v '+0x')" \
 		"$("$NEAP" query a.pb.gz 'live | by func | where self > 0 | select self,total,count | as tsv' 2>/dev/null | grep -v '+0x')"
 	export_to a.folded json.neap peak && same folded a.folded peak
+	# What a folded file does not know is no value of what is made of it.
+	if export_to b.pb.gz a.folded live; then
+		equal "folded as pprof: bytes" "$(total json.neap peak total)" "$(total b.pb.gz live total)"
+	fi
+	if export_to b.callgrind a.folded live; then
+		equal "folded as callgrind: no blocks" "events: total" "$(grep '^events:' b.callgrind)"
+	fi
+	export_to b.html a.folded live && whole_xml b.html
 	export_to a.speedscope.json json.neap peak && same speedscope a.speedscope.json peak
 	export_to a.massif json.neap live && equal "massif read again: the peak" \
 		"$(total json.neap peak total)" "$(total a.massif peak total)"
