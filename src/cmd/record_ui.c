@@ -123,6 +123,11 @@ static void print_totals(const struct record_file *f)
 	if (f->lost_count)
 		fprintf(stderr, "neap: %s blocks could not be counted; neap info %s says why\n",
 			fmt_count(blocks, sizeof blocks, (int64_t)f->lost_count), f->path);
+	if (f->unseen_bytes)
+		fprintf(stderr,
+			"neap: it had %s more than its heap: mapped directly, or by an allocator "
+			"of its own; --mmap counts what is mapped\n",
+			fmt_bytes(all, sizeof all, (int64_t)f->unseen_bytes));
 }
 
 /* Comes a before b in the list?  Those with the highest peak first, then as they ended. */

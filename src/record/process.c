@@ -16,15 +16,17 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#define TICK_MOST_NS     (50 * NS_PER_MS) /* tick_ns is never older than this */
-#define IDLE_AFTER_NS    NS_PER_S
-#define FLUSH_NS         NS_PER_S
-#define FLUSH_MOST_NS    (4 * NS_PER_S)
-#define REFRESH_NS       (100 * NS_PER_MS)
-#define COST_SHARE       160u /* a snapshot's processor time is at most 1/160 of its interval, */
-#define APART_SHARE      24u  /* which is made no longer for that than 1/24 of the time so far */
-#define FIRST_DOUBLING   1000u
-#define FURTHER_DOUBLING 500u
+#define TICK_MOST_NS       (50 * NS_PER_MS) /* tick_ns is never older than this */
+#define IDLE_AFTER_NS      NS_PER_S
+#define FLUSH_NS           NS_PER_S
+#define FLUSH_MOST_NS      (4 * NS_PER_S)
+#define REFRESH_NS         (100 * NS_PER_MS)
+#define COST_SHARE         160u /* a snapshot's processor time is at most 1/160 of its interval, */
+#define APART_SHARE        24u  /* which is made no longer for that than 1/24 of the time so far */
+#define FIRST_DOUBLING     1000u
+#define UNSEEN_SHARE       3u /* memory from so many times the heap's peak is worth a word, */
+#define UNSEEN_LEAST_BYTES (64u << 20) /* and this on top */
+#define FURTHER_DOUBLING   500u
 
 /* ---- what /proc says ---------------------------------------------------------- */
 
@@ -113,17 +115,32 @@ static uint64_t cpu_ns(const struct process *p)
 	return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec - p->cpu_base_ns;
 }
 
-static uint64_t rss_bytes(const struct process *p)
+static uint64_t rss_bytes(struct process *p)
 {
 	char text[128];
-	unsigned long long all, resident;
+	unsigned long long all, resident, shared;
 	ssize_t n = p->statm_fd < 0 ? 0 : pread(p->statm_fd, text, sizeof text - 1, 0);
 	if (n <= 0)
 		return 0;
 	text[n] = '\0';
-	return sscanf(text, "%llu %llu", &all, &resident) == 2
-		       ? resident * (uint64_t)sysconf(_SC_PAGESIZE)
-		       : 0;
+	if (sscanf(text, "%llu %llu %llu", &all, &resident, &shared) != 3)
+		return 0;
+	uint64_t page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
+	uint64_t own = resident > shared ? (resident - shared) * page_bytes : 0;
+	if (own > p->own_most_bytes)
+		p->own_most_bytes = own;
+	return resident * page_bytes;
+}
+
+/*
+ * Memory of its own, neither files nor shared, that is not the heap: mapped directly, of a pool below malloc, or
+ * of an allocator that cannot be seen.  0 if it is little, or no more than our tables may be.
+ */
+static uint64_t unseen_bytes(const struct process *p)
+{
+	uint64_t seen = p->peak_bytes * UNSEEN_SHARE + UNSEEN_LEAST_BYTES;
+	bool is_told = p->recorder->options->wants_mappings || p->own_most_bytes <= seen;
+	return is_told ? 0 : p->own_most_bytes - p->peak_bytes;
 }
 
 /* ---- beginning ------------------------------------------------------------------- */
@@ -484,6 +501,7 @@ static void move_to_job(struct process *p, struct naming_job *job)
 		.peak_bytes = p->peak_bytes,
 		.live_bytes = p->live_bytes,
 		.live_blocks = p->live_blocks,
+		.unseen_bytes = unseen_bytes(p),
 	};
 	p->writer = NULL;
 	p->program = NULL;

@@ -69,6 +69,7 @@ struct record_file { /* one written profile */
 	uint64_t alloc_count, alloc_bytes;
 	uint64_t peak_bytes, live_bytes, live_blocks; /* live at the end */
 	uint64_t lost_count;                          /* blocks that could not be counted */
+	uint64_t unseen_bytes; /* memory that was much more than the heap; 0 if it was not */
 };
 
 struct record_result {

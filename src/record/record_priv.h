@@ -388,6 +388,7 @@ struct process {
 	uint64_t alloc_count, alloc_bytes; /* inherited ones not counted */
 	uint64_t live_bytes, live_blocks;  /* set by peak_write */
 	uint64_t peak_bytes;
+	uint64_t own_most_bytes; /* resident memory of its own, at the snapshot with the most */
 
 	/* marks.c */
 	pthread_t mark_thread;

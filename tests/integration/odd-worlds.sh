@@ -270,6 +270,32 @@ for library in libjemalloc.so.2 libtcmalloc_minimal.so.4 libmimalloc.so.2; do
 	rm -f ./*.neap
 done
 
+# ---- memory that is not the heap's -------------------------------------------------------------
+cat >mapping.c <<'C'
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+int main(void)
+{
+	char *p = mmap(NULL, 100 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	memset(p, 1, 100 << 20);
+	for (int i = 0; i < 20; i++) {
+		void *volatile q = malloc(101);
+		usleep(20000);
+	}
+	return 0;
+}
+C
+$CC -O2 -w -o mapping mapping.c
+"$NEAP" record -o mapping.neap -- ./mapping 2>"$tmp/err"
+equal "memory past the heap is said" 1 "$(grep -c 'MiB more than its heap: mapped directly' "$tmp/err")"
+"$NEAP" record --mmap -o mapped.neap -- ./mapping 2>"$tmp/err"
+equal "memory past the heap is counted when asked for" 0 "$(grep -c 'more than its heap' "$tmp/err")"
+truth "memory past the heap" --undropped --consistent \
+	--expect 'func=main allocs=21 bytes=104859620 live_blocks=21 live_bytes=104859620' mapped.neap
+rm -f ./*.neap
+
 # ---- set-user-id -----------------------------------------------------------------------------
 cp known su
 if chown 65534 su 2>/dev/null && chmod u+s su; then
