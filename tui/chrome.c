@@ -248,10 +248,25 @@ static const struct key_binding *binding_of_rank(unsigned rank)
 	return NULL;
 }
 
-static void draw_keys(const struct area *a)
+#define RANK_ENTER 3u
+#define RANK_TIME  21u
+
+/* The rank after another on a screen: each has the keys that do something there. */
+static unsigned next_rank(enum screen s, unsigned rank)
+{
+	bool has_ways = s == SCREEN_TREE || s == SCREEN_FLAME;
+	if (s == SCREEN_TIME && rank == RANK_ENTER)
+		return RANK_TIME;
+	if (rank >= RANK_TIME)
+		return binding_of_rank(rank + 1) ? rank + 1 : RANK_ENTER + 1;
+	const struct key_binding *k = binding_of_rank(rank + 1);
+	return k && k->action == ACTION_INVERT && !has_ways ? rank + 2 : rank + 1;
+}
+
+static void draw_keys(const struct area *a, enum screen s)
 {
 	unsigned col = 1;
-	for (unsigned rank = 1;; rank++) {
+	for (unsigned rank = 1;; rank = next_rank(s, rank)) {
 		const struct key_binding *k = binding_of_rank(rank);
 		if (!k)
 			return;
@@ -279,7 +294,7 @@ void chrome_footer(struct browser *b, const struct area *a)
 	if (b->message[0])
 		area_elide(&left, 0, 1, left.cols - 1, look(b->message_role), b->message);
 	else
-		draw_keys(&left);
+		draw_keys(&left, model_state(&b->model)->screen);
 	if (width)
 		area_right(a, 0, a->cols - 1, width, look(ROLE_DIM), text);
 	buf_release(&place);
