@@ -427,6 +427,72 @@ Test(sym, finds_debug_files_in_directories_that_were_given)
 	compare_all("prog", "plain", dirs);
 }
 
+/* Hands out one file whatever is asked for. */
+struct shelf {
+	const char *path;
+	size_t asked_count;
+	uint8_t id[64];
+	size_t id_bytes;
+};
+
+static int fetch_from(void *context, enum sym_file_kind kind, const uint8_t *build_id,
+		      size_t build_id_bytes)
+{
+	struct shelf *s = context;
+	cr_expect_eq(kind, SYM_FILE_DEBUG);
+	cr_assert(build_id_bytes <= sizeof s->id);
+	memcpy(s->id, build_id, build_id_bytes);
+	s->id_bytes = build_id_bytes;
+	s->asked_count++;
+	return open(s->path, O_RDONLY | O_CLOEXEC);
+}
+
+static void expect_fetched(struct shelf *shelf, const char *program, const char *source)
+{
+	struct sym_request req = {.path = path_in_dir(program),
+				  .fd = -1,
+				  .search = {.fetch = fetch_from, .fetch_context = shelf}};
+	struct sym_module *m = NULL;
+	cr_assert_eq(sym_module_open(&req, &m, NULL), NEAP_OK);
+	cr_expect_str_eq(sym_module_source(m), source);
+	sym_module_free(m);
+}
+
+Test(sym, fetches_debug_files_by_build_id_and_checks_them)
+{
+	make_split("-Wl,--build-id=0x0123456789abcdef");
+	shell("mv prog.debug elsewhere && gcc -O1 -g -Wl,--build-id src/a.c -o other");
+	struct shelf shelf = {.path = path_in_dir("elsewhere")};
+	expect_fetched(&shelf, "prog", "DWARF");
+	cr_expect_eq(shelf.asked_count, 1);
+	cr_expect(shelf.id_bytes == 8 && shelf.id[0] == 0x01 && shelf.id[7] == 0xef);
+	expect_fetched(&shelf, "plain", "DWARF");
+	cr_expect_eq(shelf.asked_count, 1, "it has everything itself");
+	shelf.path = path_in_dir("other");
+	expect_fetched(&shelf, "prog", "none");
+	shelf.path = path_in_dir("nonexistent");
+	expect_fetched(&shelf, "prog", "none");
+	cr_expect_eq(shelf.asked_count, 3);
+}
+
+Test(sym, knows_the_code_of_its_own_kernel)
+{
+	struct sym_request req = {.path = "[vdso]", .fd = -1};
+	struct sym_module *m = NULL;
+	cr_assert_eq(sym_module_open(&req, &m, NULL), NEAP_OK);
+	size_t count = 0;
+	struct sym_line lines[MOST_LINES];
+	for (uint64_t va = 0; va < 0x4000; va += 16)
+		count += sym_lookup(m, va, lines, MOST_LINES) &&
+			 strstr(lines[0].linkage, "clock_gettime");
+	cr_expect_gt(count, 0);
+	sym_module_free(m);
+	const uint8_t other[] = {1, 2, 3};
+	req.build_id = other;
+	req.build_id_bytes = sizeof other;
+	cr_expect_eq(sym_module_open(&req, &m, NULL), ERR_ABSENT);
+}
+
 /* ---- identity ------------------------------------------------------------------------ */
 
 Test(sym, refuses_a_file_whose_build_id_is_not_the_mapped_one)
