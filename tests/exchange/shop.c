@@ -1,4 +1,4 @@
-#define _GNU_SOURCE
+#define _GNU_SOURCE /* clang-format off */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>

@@ -158,3 +158,9 @@ Test(exchange, every_beginning_of_a_json_file_is_fair)
 	expect_fair_cuts(v8, sizeof v8 - 1, 1);
 	expect_fair_cuts(sampled, sizeof sampled - 1, 1);
 }
+
+Test(exchange, lack_of_memory_while_reading_json_is_told)
+{
+	expect_fair_lack_of_memory(v8, sizeof v8 - 1);
+	expect_fair_lack_of_memory(sampled, sizeof sampled - 1);
+}
