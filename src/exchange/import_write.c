@@ -58,6 +58,21 @@ static void write_peak(struct import *im)
 	mem_free(list.items);
 }
 
+/* A peak below what is live at the end is none: then it is the highest snapshot, if there is more than one. */
+static bool is_peak_possible(struct import *im)
+{
+	if (im->peak_mode == PEAK_NONE || !im->peak.snap)
+		return false;
+	if (im->peak.bytes >= im->live.bytes)
+		return true;
+	import_note(im,
+		    "the peak that the file names is lower than what is live at the end, and was "
+		    "left out");
+	if (im->peak_mode == PEAK_GIVEN)
+		import_lacks(im, FACT_PEAK | FACT_PEAK_EXACT);
+	return false;
+}
+
 /* ---- names ----------------------------------------------------------------------------------- */
 
 static void set_funcs(const struct import *im, struct profile_func *funcs)
@@ -128,7 +143,7 @@ static void write_source(struct import *im)
 
 void import_write_end(struct import *im)
 {
-	if (im->peak_mode != PEAK_NONE && im->peak.snap)
+	if (is_peak_possible(im))
 		write_peak(im);
 	write_symbols(im);
 	write_source(im);

@@ -214,6 +214,16 @@ Test(dhat, points_are_added_up)
 	profile_free(p);
 }
 
+Test(dhat, a_peak_below_the_end_is_none)
+{
+	struct profile *p = parse_text(DHAT_HEAD "\"pps\":[{\"tb\":9,\"tbk\":3,\"gb\":3,\"gbk\":1,"
+						 "\"eb\":9,\"ebk\":3,\"fs\":[1]}]," DHAT_TABLE);
+	cr_assert_not(p->has_peak);
+	cr_assert(p->source.unknown & FACT_PEAK);
+	cr_assert_not_null(strstr(p->source.notes, "lower than what is live"));
+	profile_free(p);
+}
+
 Test(dhat, what_cannot_be_is_refused)
 {
 	expect_failure(DHAT_HEAD "\"pps\":[{\"tb\":1,\"tbk\":1,\"eb\":2,\"fs\":[1]}]," DHAT_TABLE,
