@@ -44,6 +44,7 @@ static void add_names(struct naming *n, struct naming_job *job)
 		.search = {.debug_dirs = n->recorder->options->debug_dirs},
 		.jit = jit,
 		.cache = n->cache,
+		.pid = job->file.pid,
 		.progress = note_progress,
 		.progress_context = n,
 	};

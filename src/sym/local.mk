@@ -28,6 +28,8 @@ src_sym_libsym_la_SOURCES = \
 	src/sym/keep.h \
 	src/sym/module.c \
 	src/sym/readunit.c \
+	src/sym/perfmap.c \
+	src/sym/perfmap.h \
 	src/sym/spans.c \
 	src/sym/split.c \
 	src/sym/standin.c \

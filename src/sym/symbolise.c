@@ -25,6 +25,7 @@
 #include "src/sym/isolate.h"
 #include "src/sym/jitmap.h"
 #include "src/sym/job.h"
+#include "src/sym/perfmap.h"
 #include "src/sym/standin.h"
 #include "src/sym/sym_priv.h"
 
@@ -37,6 +38,7 @@ struct work {
 	struct job *jobs;
 	size_t job_count;
 	struct job_frame *frames; /* of all jobs */
+	struct job made;          /* code in no module */
 	size_t all_count;         /* frames in jobs */
 	pthread_mutex_t lock;     /* guards what follows, and that progress runs once at a time */
 	size_t next_job;
@@ -355,6 +357,35 @@ static void run_threads(struct work *w)
 		pthread_join(others[i], NULL);
 }
 
+/* ---- code in no module ------------------------------------------------------------ */
+
+/* False: out of memory. */
+static bool name_made_code(struct work *w)
+{
+	const struct symbolise_request *req = w->req;
+	struct job *job = &w->made;
+	struct buf map = {0};
+	if (req->pid)
+		perfmap_read(req->pid, &map);
+	bool is_ok = !map.has_failed;
+	if (is_ok && map.count_bytes) {
+		job->frames = mem_array(req->frame_count, sizeof *job->frames);
+		is_ok = job->frames;
+	}
+	for (size_t i = 0; is_ok && map.count_bytes && i < req->frame_count; i++) {
+		const struct profile_frame *f = &req->frames[i];
+		if (!f->module)
+			job->frames[job->frame_count++] =
+				(struct job_frame){.va = f->pc - 1, .frame_idx = (uint32_t)i};
+	}
+	if (is_ok && job->frame_count) {
+		qsort(job->frames, job->frame_count, sizeof *job->frames, compare_frames);
+		is_ok = perfmap_name(job, map.data, map.count_bytes);
+	}
+	buf_release(&map);
+	return is_ok;
+}
+
 /* The longest first, so that the last thread is not left alone with it. */
 static int compare_jobs(const void *pa, const void *pb)
 {
@@ -442,6 +473,14 @@ static bool merge_frame(struct merge *g, size_t frame_idx)
 	return s->line_count < UINT32_MAX - LIMIT_INLINE_DEPTH;
 }
 
+static void merge_job(struct merge *g, const struct job *job)
+{
+	for (size_t k = 0; !job->result && k < job->frame_count; k++) {
+		g->frames[job->frames[k].frame_idx] = &job->frames[k];
+		g->jobs[job->frames[k].frame_idx] = job;
+	}
+}
+
 static bool merge_jobs(const struct work *w, struct symbolise_result *out)
 {
 	size_t frame_count = w->req->frame_count;
@@ -450,13 +489,10 @@ static bool merge_jobs(const struct work *w, struct symbolise_result *out)
 	g.jobs = mem_zarray(frame_count, sizeof *g.jobs);
 	out->symbols.first_line = mem_zarray(frame_count + 1, sizeof *out->symbols.first_line);
 	bool is_ok = g.frames && g.jobs && out->symbols.first_line;
-	for (size_t i = 0; is_ok && i < w->job_count; i++) {
-		const struct job *job = &w->jobs[i];
-		for (size_t k = 0; !job->result && k < job->frame_count; k++) {
-			g.frames[job->frames[k].frame_idx] = &job->frames[k];
-			g.jobs[job->frames[k].frame_idx] = job;
-		}
-	}
+	for (size_t i = 0; is_ok && i < w->job_count; i++)
+		merge_job(&g, &w->jobs[i]);
+	if (is_ok)
+		merge_job(&g, &w->made);
 	out->symbols.frame_count = frame_count;
 	for (size_t i = 0; is_ok && i < frame_count; i++)
 		is_ok = merge_frame(&g, i);
@@ -508,6 +544,8 @@ static void release_work(struct work *w)
 {
 	for (size_t i = 0; w->jobs && i < w->job_count; i++)
 		job_clear(&w->jobs[i]);
+	job_clear(&w->made);
+	mem_free(w->made.frames);
 	mem_free(w->jobs);
 	mem_free(w->frames);
 	pthread_mutex_destroy(&w->lock);
@@ -523,7 +561,7 @@ enum neap_err symbolise_frames(const struct symbolise_request *req, struct symbo
 		.lock = PTHREAD_MUTEX_INITIALIZER,
 		.fork_lock = PTHREAD_MUTEX_INITIALIZER,
 	};
-	bool is_ok = make_jobs(&w);
+	bool is_ok = make_jobs(&w) && name_made_code(&w);
 	if (is_ok) {
 		qsort(w.jobs, w.job_count, sizeof *w.jobs, compare_jobs);
 		run_threads(&w);

@@ -36,6 +36,11 @@ struct symbolise_request {
 	struct sym_search search;  /* where files are besides their own places */
 	const struct jit_map *jit; /* names of code in no module (jitmap.h); may be NULL */
 	/*
+	 * Of the process if it has just ended here: code in no module is then named by
+	 * /tmp/perf-PID.map, if there is one.  0: another machine, or too long ago.
+	 */
+	uint32_t pid;
+	/*
 	 * When the profile was recorded, if that is over: a module without build id is then only
 	 * believed to be the file at its path if that is no younger.  0: being recorded.
 	 */

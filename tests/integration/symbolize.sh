@@ -192,6 +192,41 @@ mkdir libs && cp lib.so libs/one.so
 symbolize --debug-dir libs "$late"
 has_name "it is named by its copy" "$late" hidden_get
 
+# ---- code that the program made itself, named by the file for perf
+cat >made.c <<'C'
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+int main(void)
+{
+	/* push rbp; mov rbp,rsp; mov rax,imm64; call rax; pop rbp; ret */
+	unsigned char code[] = {0x55, 0x48, 0x89, 0xe5, 0x48, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xd0, 0x5d, 0xc3};
+	void *(*get)(size_t) = malloc;
+	memcpy(code + 6, &get, 8);
+	unsigned char *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC,
+				   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	memcpy(page, code, sizeof code);
+	char path[64];
+	snprintf(path, sizeof path, "/tmp/perf-%d.map", (int)getpid());
+	FILE *map = fopen(path, "w");
+	fprintf(map, "%jx 1000 code that was there before\nno line\n", (uintmax_t)(uintptr_t)page);
+	fprintf(map, "%jx %zx js:~made a.js:1\n", (uintmax_t)(uintptr_t)page, sizeof code);
+	fclose(map);
+	void *volatile p = ((void *(*)(size_t))page)(700);
+	return p == NULL;
+}
+C
+if [ "$(uname -m)" = x86_64 ] && $CC -g -O1 -fno-omit-frame-pointer -o made made.c; then
+	record -o made.neap -- ./made
+	equal "a program that makes code runs" 0 "$status"
+	has_name "its code is named" made.neap 'js:~made a.js:1'
+	equal "not by what was there before" 0 "$(names made.neap | grep -c before)"
+	rm -f "/tmp/perf-$("$NEAP" info --json made.neap | sed -n 's/.*"pid": *\([0-9]*\).*/\1/p' | head -n 1).map"
+fi
+
 # ---- debuginfod: a small server that keeps a log
 cat >server.pl <<'PERL'
 use strict;
