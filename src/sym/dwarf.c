@@ -349,7 +349,11 @@ static bool add_ranges_v2(struct dw *d, Dwarf_Die die, Dwarf_Attribute attr, uin
 			has_memory =
 				add_span(d, l, base + r->dwr_addr1, base + r->dwr_addr2, value);
 	}
+#ifdef DW_LIBDWARF_VERSION
+	dwarf_dealloc_ranges(d->dbg, ranges, count);
+#else
 	dwarf_ranges_dealloc(d->dbg, ranges, count);
+#endif
 	return has_memory;
 }
 

@@ -29,32 +29,53 @@ static Dwarf_Die raw(const struct dw_die *die)
 
 /* ---- sections ---------------------------------------------------------------------- */
 
+/* From 0.3 on libdwarf has a version, and other names for the same things. */
+#ifdef DW_LIBDWARF_VERSION
+typedef Dwarf_Obj_Access_Interface_a object_access;
+typedef Dwarf_Obj_Access_Methods_a object_methods;
+typedef Dwarf_Obj_Access_Section_a object_section;
+typedef Dwarf_Unsigned section_number;
+typedef Dwarf_Small byte_order_code;
+#define BYTE_ORDER_LSB DW_END_little
+#define OBJECT(name)   om_##name
+#define SECTION(name)  as_##name
+#else
+typedef Dwarf_Obj_Access_Interface object_access;
+typedef Dwarf_Obj_Access_Methods object_methods;
+typedef Dwarf_Obj_Access_Section object_section;
+typedef Dwarf_Half section_number;
+typedef Dwarf_Endianness byte_order_code;
+#define BYTE_ORDER_LSB DW_OBJECT_LSB
+#define OBJECT(name)   name
+#define SECTION(name)  name
+#endif
+
 struct dw_object {
-	Dwarf_Obj_Access_Interface access;
+	object_access access;
 	struct image *image;
 };
 
 /* Section 0 is nobody's in ELF, and libdwarf expects it so. */
-static int section_info(void *object, Dwarf_Half idx, Dwarf_Obj_Access_Section *out, int *error)
+static int section_info(void *object, section_number idx, object_section *out, int *error)
 {
 	const struct dw_object *o = object;
 	(void)error;
-	*out = (Dwarf_Obj_Access_Section){.name = "", .type = SHT_NULL};
+	*out = (object_section){.SECTION(name) = "", .SECTION(type) = SHT_NULL};
 	if (idx > image_count(o->image))
 		return DW_DLV_NO_ENTRY;
 	if (!idx)
 		return DW_DLV_OK;
 	size_t bytes;
-	out->name = image_name(o->image, idx - 1u, &bytes);
-	out->size = bytes;
-	out->type = SHT_PROGBITS;
+	out->SECTION(name) = image_name(o->image, idx - 1u, &bytes);
+	out->SECTION(size) = bytes;
+	out->SECTION(type) = SHT_PROGBITS;
 	return DW_DLV_OK;
 }
 
-static Dwarf_Endianness byte_order(void *object)
+static byte_order_code byte_order(void *object)
 {
 	(void)object;
-	return DW_OBJECT_LSB;
+	return BYTE_ORDER_LSB;
 }
 
 static Dwarf_Small word_bytes(void *object)
@@ -69,7 +90,22 @@ static Dwarf_Unsigned section_count(void *object)
 	return image_count(o->image) + 1;
 }
 
-static int load_section(void *object, Dwarf_Half idx, Dwarf_Small **data_out, int *error)
+#ifdef DW_LIBDWARF_VERSION
+/* What sections that are not compressed are compared with: as large as they are, inflated. */
+static Dwarf_Unsigned file_bytes(void *object)
+{
+	const struct dw_object *o = object;
+	Dwarf_Unsigned all = 0;
+	for (size_t i = 0; i < image_count(o->image); i++) {
+		size_t bytes;
+		image_name(o->image, i, &bytes);
+		all += bytes;
+	}
+	return all;
+}
+#endif
+
+static int load_section(void *object, section_number idx, Dwarf_Small **data_out, int *error)
 {
 	struct dw_object *o = object;
 	if (!idx || idx > image_count(o->image))
@@ -82,13 +118,16 @@ static int load_section(void *object, Dwarf_Half idx, Dwarf_Small **data_out, in
 
 static struct dw_object *object_open(const struct elf_file *f)
 {
-	static const Dwarf_Obj_Access_Methods methods = {
-		.get_section_info = section_info,
-		.get_byte_order = byte_order,
-		.get_length_size = word_bytes,
-		.get_pointer_size = word_bytes,
-		.get_section_count = section_count,
-		.load_section = load_section,
+	static const object_methods methods = {
+		.OBJECT(get_section_info) = section_info,
+		.OBJECT(get_byte_order) = byte_order,
+		.OBJECT(get_length_size) = word_bytes,
+		.OBJECT(get_pointer_size) = word_bytes,
+		.OBJECT(get_section_count) = section_count,
+		.OBJECT(load_section) = load_section,
+#ifdef DW_LIBDWARF_VERSION
+		.om_get_filesize = file_bytes,
+#endif
 	};
 	struct dw_object *o = mem_zalloc(sizeof *o);
 	struct image *image = o ? image_open(f) : NULL;
@@ -415,9 +454,14 @@ void dw_close(struct dw *d)
 {
 	if (!d)
 		return;
+#ifdef DW_LIBDWARF_VERSION
+	if (d->dbg)
+		dwarf_object_finish(d->dbg);
+#else
 	Dwarf_Error err = NULL;
 	if (d->dbg && dwarf_object_finish(d->dbg, &err) == DW_DLV_ERROR && err)
 		dwarf_dealloc_error(NULL, err);
+#endif
 	object_close(d->object);
 	mem_free(d);
 }
