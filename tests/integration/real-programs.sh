@@ -41,8 +41,20 @@ environment=(
 mkdir -p "$tmp/home" "$tmp/work"
 cd "$tmp/work" || exit 1
 
-# compare NAME PROGRAM ARGS...: with $preload as one more library.
+# compare NAME PROGRAM ARGS...: with $preload as one more library.  With $table_bytes a process may have some more or
+# fewer blocks of that size at its end: a table that a program makes for each region of addresses it is given
+# memory in, which differ between the runs.
 preload=-
+table_bytes=0
+same_but_tables() {
+	paste -d ' ' "$tmp/want" "$tmp/got" | awk -v table="$table_bytes" '{
+		n = split($0, word, /[ =]/)
+		if (n != 36 || word[2] != word[20] || word[4] != word[22]) exit 1
+		for (i = 6; i <= 18; i += 2) d[i] = word[i + 18] - word[i]
+		# allocations, bytes, leaked blocks, leaked bytes, peak, temporary blocks, temporary bytes
+		if (d[6] < -2 || d[6] > 2 || d[10] != d[6] || d[8] != d[6] * table || d[12] != d[8] || d[16] || d[18]) exit 1
+		if (d[14] * d[14] > d[8] * d[8]) exit 1 }'
+}
 compare() {
 	local name=$1 program
 	shift
@@ -72,6 +84,8 @@ compare() {
 	if [ -s "$tmp/want" ] && cmp -s "$tmp/want" "$tmp/got"; then
 		ok "$name: $(wc -l <"$tmp/want") processes agree"
 		[ "${VERBOSE:-0}" = 1 ] && sed 's/^/#   /' "$tmp/want"
+	elif [ "$table_bytes" != 0 ] && same_but_tables; then
+		ok "$name: $(wc -l <"$tmp/want") processes agree but for tables of addresses"
 	else
 		bad "$name: totals (- independent counter, + neap)" \
 			"$(diff -U0 "$tmp/want" "$tmp/got" | tail -n +4)" "$(head -c 400 "$tmp/err.neap")"
@@ -143,7 +157,9 @@ real_gcc() {
 		static int by(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
 		int main(int argc, char **argv) { qsort(argv, argc, sizeof *argv, by); for (int i = 0; i < argc; i++) puts(argv[i]); return 0; }
 	C
+	table_bytes=32768 # the garbage collector's, one for 4 GiB of addresses
 	compare gcc gcc -O2 -g -c in.c -o in.o
+	table_bytes=0
 }
 real_libc() { compare libc "$targets/84-libc-callers"; }
 real_ls() { compare ls ls -lR /usr/include /usr/share/doc; }
