@@ -46,6 +46,7 @@ struct importing {
 	/* progress */
 	bool has_line;
 	uint64_t start_ns, said_ns;
+	struct buf summary;
 };
 
 static int parse(int argc, char **argv, struct importing *im, bool *is_done)
@@ -222,7 +223,7 @@ static void say(const char *text, size_t bytes)
 	fprintf(stderr, "neap: %s\n", safe);
 }
 
-static void say_notes(const char *notes)
+static void say_lines(const char *notes)
 {
 	while (*notes) {
 		size_t bytes = strcspn(notes, "\n");
@@ -231,35 +232,43 @@ static void say_notes(const char *notes)
 	}
 }
 
-static void summarise(const struct profile *p, const char *path)
+/* Said when the file is written: lines, kept until then. */
+static void summarise(void *arg, const struct profile_source *s, snap_id snapshot_count,
+		      uint32_t node_count)
 {
-	struct buf text = {0};
-	const struct profile_source *s = &p->source;
-	buf_printf(&text, "%s: imported from %s%s%s%s", path, s->title, *s->producer ? " (" : "",
-		   s->producer, *s->producer ? ")" : "");
-	buf_printf(&text, ", %zu snapshot%s, %zu call paths%s", p->snapshot_count,
-		   p->snapshot_count == 1 ? "" : "s", p->node_count - PROFILE_NODE_FIRST,
+	struct buf *out = &((struct importing *)arg)->summary;
+	buf_printf(out, "imported from %s%s%s%s, %u snapshot%s, %u call paths%s\n", s->title,
+		   *s->producer ? " (" : "", s->producer, *s->producer ? ")" : "", snapshot_count,
+		   snapshot_count == 1 ? "" : "s", node_count,
 		   s->is_estimated ? ", estimated from samples" : "");
-	if (text.count_bytes)
-		say(text.data, text.count_bytes);
-	buf_clear(&text);
-	buf_puts(&text, "not known: ");
-	profile_facts_text(s->unknown, &text);
-	if (s->unknown && text.count_bytes)
-		say(text.data, text.count_bytes);
-	buf_release(&text);
-	say_notes(s->notes);
+	if (s->unknown) {
+		buf_puts(out, "not known: ");
+		profile_facts_text(s->unknown, out);
+		buf_putc(out, '\n');
+	}
+	buf_puts(out, s->notes);
+}
+
+static void say_summary(const struct importing *im, const char *path)
+{
+	struct buf first = {0};
+	const char *lines = im->summary.count_bytes ? im->summary.data : "";
+	buf_printf(&first, "%s: %s", path, lines);
+	if (first.count_bytes)
+		say_lines(first.data);
+	buf_release(&first);
 }
 
 static int import_file(struct importing *im)
 {
 	struct buf wanted = {0}, path = {0};
 	struct err e = {0};
-	struct profile *p = NULL;
 	const struct exchange_options options = {
 		.format = im->format,
 		.on_progress = isatty(STDERR_FILENO) ? show_progress : NULL,
-		.arg = im};
+		.on_source = summarise,
+		.arg = im,
+	};
 	put_wanted(im, &wanted);
 	int fd = wanted.has_failed ? -1 : open_output(im, &wanted, &path);
 	enum neap_err code = NEAP_OK;
@@ -274,9 +283,9 @@ static int import_file(struct importing *im)
 		if (code && !stat(path.data, &st) && S_ISREG(st.st_mode))
 			unlink(path.data);
 	}
-	if (!code && !profile_open(path.data, &p, &e))
-		summarise(p, path.data);
-	profile_free(p);
+	if (!code)
+		say_summary(im, path.data);
+	buf_release(&im->summary);
 	buf_release(&wanted);
 	buf_release(&path);
 	return code ? cmd_fail(&e) : CMD_OK;

@@ -149,7 +149,7 @@ static enum neap_err import_input_to(struct input *in, int fd, const char *out_p
 		close(fd);
 		return code;
 	}
-	code = import_new(in, format, fd, out_path, &im, e);
+	code = import_new(in, format, fd, out_path, o, &im, e);
 	if (code)
 		return code;
 	code = run_reader(in, format, im, e);

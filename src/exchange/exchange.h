@@ -35,6 +35,9 @@ struct exchange_options {
 	enum exchange_format format; /* EXCHANGE_ANY: by content */
 	/* Called now and then; may be NULL.  True: stop, with ERR_USAGE. */
 	bool (*on_progress)(void *arg, uint64_t done_bytes, uint64_t all_bytes);
+	/* Called near the end with what was imported; texts are borrowed.  May be NULL. */
+	void (*on_source)(void *arg, const struct profile_source *s, snap_id snapshot_count,
+			  uint32_t node_count);
 	void *arg;
 };
 

@@ -38,7 +38,8 @@ typedef enum neap_err read_fn(struct input *in, struct import *im, struct err *e
 
 /* import_new - a builder that writes to fd (taken over).  Fails: ERR_IO, ERR_NOMEM. */
 enum neap_err import_new(struct input *in, enum exchange_format format, int fd,
-			 const char *out_path, struct import **out, struct err *e);
+			 const char *out_path, const struct exchange_options *o,
+			 struct import **out, struct err *e);
 /* import_finish - write what is left and close.  Frees im.  Fails: the first failure of the builder. */
 enum neap_err import_finish(struct import *im, struct err *e);
 void import_abandon(struct import *im); /* close without finishing; NULL is fine */

@@ -796,7 +796,8 @@ void import_end(struct import *im, enum profile_end_kind kind, uint64_t time_ns)
 /* ---- begin and end --------------------------------------------------------------------------------- */
 
 enum neap_err import_new(struct input *in, enum exchange_format format, int fd,
-			 const char *out_path, struct import **out, struct err *e)
+			 const char *out_path, const struct exchange_options *o,
+			 struct import **out, struct err *e)
 {
 	*out = NULL;
 	struct import *im = mem_zalloc(sizeof *im);
@@ -805,6 +806,7 @@ enum neap_err import_new(struct input *in, enum exchange_format format, int fd,
 	*im = (struct import){
 		.in = in,
 		.format = format,
+		.options = o,
 		.run = {.tool = "neap " PACKAGE_VERSION},
 		.unknown = FACT_ALL & ~exchange_format_info(format)->facts,
 		.producer = "",

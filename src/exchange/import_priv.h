@@ -85,6 +85,7 @@ struct import {
 	struct profile_writer *w;
 	struct err err; /* the builder's own; the writer keeps its */
 	enum exchange_format format;
+	const struct exchange_options *options; /* may be NULL */
 
 	/* of the whole file */
 	struct arena arena;

@@ -139,6 +139,8 @@ static void write_source(struct import *im)
 		.is_partial = im->is_partial,
 	};
 	profile_set_source(im->w, &s);
+	if (im->options && im->options->on_source)
+		im->options->on_source(im->options->arg, &s, im->snap, im->node_count);
 }
 
 void import_write_end(struct import *im)
