@@ -475,7 +475,7 @@ static void say_facts(struct memtrace *m)
 			.exe = i->exe,
 			.host = i->host,
 			.start_unix_ns = i->start_us < UINT64_MAX / 1000 ? i->start_us * 1000 : 0,
-			.sample_bytes = (uint64_t)(i->word_bytes / i->rate),
+			.sample_bytes = whole(i->word_bytes / i->rate),
 		});
 	import_producer(m->im, "memtrace, version %" PRIu32, i->version);
 	if (i->rate < 1)
