@@ -352,6 +352,8 @@ static enum neap_err read_all(struct massif *m, struct err *e)
 	while (!code && !import_has_failed(m->im) && input_line(m->in, &t.p, &bytes)) {
 		t.end = t.p + bytes;
 		code = read_line(m, t, e);
+		if (code == ERR_FORMAT && input_line_is_cut(m->in))
+			code = NEAP_OK; /* half a line may look like anything; what is missing is told below */
 	}
 	bool ends_well = m->is_ready || !input_line_is_cut(m->in);
 	if (!code && m->is_ready)
