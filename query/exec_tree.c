@@ -15,70 +15,158 @@
 #include <string.h>
 
 /*
- * A tree that grows child by child; entry[] of its vnodes are groups of frames.  Most vnodes have
- * few children, which are looked through; the children of the others are in a map.
+ * The tree is made in preorder.  A vnode of it stands for vnodes of the stacks, its sources: the
+ * children of these, told apart by group, are the sources of its children.  What is still to be
+ * made lies on a stack, the next one on top, and so do its sources:
+ *
+ *     open     main (1 source)   ->   h (1)  f (2)
+ *     sources  4                 ->   9      5 7
  */
-struct growing {
-	struct stacks *tree;
-	struct siblings {
-		uint32_t first, next; /* VNODE_NONE: none */
-		uint32_t count;       /* of children */
-	} * of;                       /* by vnode */
-	size_t cap;
-	struct map children; /* parent and group -> vnode */
+struct open_vnode {
+	uint32_t parent, group;
+	uint32_t count[2]; /* of its sources, by side: the last ones */
+};
+struct child {
+	uint32_t group, count[2];
+	size_t next[2]; /* where its next source goes */
+};
+struct merging {
+	const struct exec *x;
+	const struct frame_groups *fg;
+	size_t side_count;
+	const uint8_t *marks[2]; /* by vnode: is there anything at or below it?  NULL: take all */
+	struct stacks *tree;     /* entry[] are groups of frames */
+	uint32_t **place;        /* by side, by vnode */
+	uint32_t *sources[2];
+	size_t source_count[2], source_cap[2];
+	struct open_vnode *open;
+	size_t open_count, open_cap;
+	/* Of the vnode that is being made: its children, and the sources of these. */
+	struct child *children;
+	size_t child_count, child_cap;
+	struct below {
+		uint32_t child, v;
+	} * below; /* those of side 0 come first */
+	size_t below_count[2], below_cap;
+	/* By group: the last vnode that had a child of this group, plus one; which child it was. */
+	uint32_t *seen_by, *child_of;
 };
 
-#define LISTED_MOST 8u /* children; then they are in the map */
-
-static uint64_t child_key(uint32_t parent, uint32_t group)
+/* The child of a vnode of the tree that a vnode of the stacks is part of. */
+static bool add_below(struct merging *mg, size_t side, uint32_t parent, uint32_t v)
 {
-	return (uint64_t)parent << 32 | group;
-}
-
-static uint32_t find_child(const struct growing *gr, uint32_t parent, uint32_t group)
-{
-	const struct siblings *of = gr->of;
-	if (of[parent].count > LISTED_MOST) {
-		uint32_t v = map_find(&gr->children, child_key(parent, group));
-		return v == MAP_ABSENT ? VNODE_NONE : v;
+	uint32_t group = mg->fg->group[side][mg->x->stacks[side]->entry[v]];
+	if (mg->seen_by[group] != parent + 1) {
+		if (!vec_reserve((void **)&mg->children, &mg->child_cap, mg->child_count + 1,
+				 sizeof *mg->children))
+			return false;
+		mg->seen_by[group] = parent + 1;
+		mg->child_of[group] = (uint32_t)mg->child_count;
+		mg->children[mg->child_count++] = (struct child){.group = group};
 	}
-	uint32_t v = of[parent].first;
-	while (v != VNODE_NONE && gr->tree->entry[v] != group)
-		v = of[v].next;
-	return v;
+	size_t count = mg->below_count[0] + mg->below_count[1];
+	if (!vec_reserve((void **)&mg->below, &mg->below_cap, count + 1, sizeof *mg->below))
+		return false;
+	mg->below[count] = (struct below){mg->child_of[group], v};
+	mg->below_count[side]++;
+	mg->children[mg->child_of[group]].count[side]++;
+	return true;
 }
 
-/* Into the map: the new child, or all of them if it is the first too many. */
-static bool map_children(struct growing *gr, uint32_t parent)
+static bool list_children(struct merging *mg, size_t side, uint32_t parent, uint32_t source)
 {
-	const struct siblings *of = gr->of;
+	const uint32_t *end = mg->x->stacks[side]->end;
+	const uint8_t *marks = mg->marks[side];
+	for (uint32_t v = source + 1; v < end[source]; v = end[v]) {
+		if ((!marks || marks[v]) && !add_below(mg, side, parent, v))
+			return false;
+	}
+	return true;
+}
+
+/* In a view of one frame the tree begins at the matches. */
+static bool list_matches(struct merging *mg, size_t side)
+{
+	const uint32_t *match = mg->x->match[side];
+	const uint8_t *marks = mg->marks[side];
+	for (uint32_t v = 1; v < mg->x->stacks[side]->count; v++) {
+		if (match[v] == v && (!marks || marks[v]) && !add_below(mg, side, VNODE_ROOT, v))
+			return false;
+	}
+	return true;
+}
+
+/* The first child has to come next, so it goes on top. */
+static bool push_children(struct merging *mg, uint32_t parent)
+{
+	const struct below *below = mg->below;
+	for (size_t side = 0; side < mg->side_count; side++) {
+		size_t *at = &mg->source_count[side];
+		if (!vec_reserve((void **)&mg->sources[side], &mg->source_cap[side],
+				 *at + mg->below_count[side], sizeof *mg->sources[side]))
+			return false;
+		for (size_t i = mg->child_count; i-- > 0; *at += mg->children[i].count[side])
+			mg->children[i].next[side] = *at;
+		for (size_t i = 0; i < mg->below_count[side]; i++, below++)
+			mg->sources[side][mg->children[below->child].next[side]++] = below->v;
+	}
+	if (!vec_reserve((void **)&mg->open, &mg->open_cap, mg->open_count + mg->child_count,
+			 sizeof *mg->open))
+		return false;
+	for (size_t i = mg->child_count; i-- > 0;) {
+		const struct child *c = &mg->children[i];
+		mg->open[mg->open_count++] =
+			(struct open_vnode){parent, c->group, {c->count[0], c->count[1]}};
+	}
+	mg->child_count = mg->below_count[0] = mg->below_count[1] = 0;
+	return true;
+}
+
+static bool make_next(struct merging *mg)
+{
+	const struct open_vnode next = mg->open[--mg->open_count];
+	uint32_t v = stacks_add(mg->tree, next.parent, next.group);
+	bool is_good = v != VNODE_NONE;
+	for (size_t side = 0; is_good && side < mg->side_count; side++) {
+		uint32_t count = next.count[side];
+		mg->source_count[side] -= count;
+		/* Nothing is written onto the sources before all children are listed. */
+		const uint32_t *sources = mg->sources[side] + mg->source_count[side];
+		for (uint32_t i = 0; is_good && i < count; i++) {
+			mg->place[side][sources[i]] = v;
+			is_good = list_children(mg, side, v, sources[i]);
+		}
+	}
+	return is_good && (!mg->child_count || push_children(mg, v));
+}
+
+static bool merge(struct merging *mg)
+{
 	bool is_good = true;
-	if (of[parent].count <= LISTED_MOST)
-		return true;
-	uint32_t v = of[parent].first;
-	do {
-		is_good = map_put(&gr->children, child_key(parent, gr->tree->entry[v]), v);
-		v = of[v].next;
-	} while (is_good && v != VNODE_NONE && of[parent].count == LISTED_MOST + 1);
+	for (size_t side = 0; is_good && side < mg->side_count; side++) {
+		mg->place[side][VNODE_ROOT] = VNODE_ROOT;
+		is_good = mg->x->match[side] ? list_matches(mg, side)
+					     : list_children(mg, side, VNODE_ROOT, VNODE_ROOT);
+	}
+	is_good = is_good && push_children(mg, VNODE_ROOT);
+	while (is_good && mg->open_count)
+		is_good = make_next(mg);
+	if (is_good)
+		stacks_close(mg->tree);
 	return is_good;
 }
 
-static uint32_t add_child(struct growing *gr, uint32_t parent, uint32_t group)
+static void merging_release(struct merging *mg)
 {
-	uint32_t v = stacks_add(gr->tree, parent, group);
-	if (v == VNODE_NONE ||
-	    !vec_reserve((void **)&gr->of, &gr->cap, gr->tree->count, sizeof *gr->of))
-		return VNODE_NONE;
-	gr->of[v] = (struct siblings){.first = VNODE_NONE, .next = gr->of[parent].first};
-	gr->of[parent].first = v;
-	gr->of[parent].count++;
-	return map_children(gr, parent) ? v : VNODE_NONE;
-}
-
-static uint32_t child_of(struct growing *gr, uint32_t parent, uint32_t group)
-{
-	uint32_t v = find_child(gr, parent, group);
-	return v != VNODE_NONE ? v : add_child(gr, parent, group);
+	for (size_t side = 0; side < 2; side++) {
+		mem_free((void *)mg->marks[side]);
+		mem_free(mg->sources[side]);
+	}
+	mem_free(mg->open);
+	mem_free(mg->children);
+	mem_free(mg->below);
+	mem_free(mg->seen_by);
+	mem_free(mg->child_of);
 }
 
 uint8_t *mark_cells(const struct exec *x, size_t side, bool upwards)
@@ -96,79 +184,37 @@ uint8_t *mark_cells(const struct exec *x, size_t side, bool upwards)
 	return marks;
 }
 
+/* What has no place is VNODE_NONE. */
+static bool places_init(struct merging *mg, size_t side, bool is_whole)
+{
+	size_t count = mg->x->stacks[side]->count;
+	uint32_t *place = mg->place[side] = mem_array(count, sizeof *place);
+	if (!is_whole)
+		mg->marks[side] = mark_cells(mg->x, side, true);
+	if (!place || (!is_whole && !mg->marks[side]))
+		return false;
+	memset(place, 0xff, count * sizeof *place);
+	return true;
+}
+
 /* is_whole: all stacks, not only those with cells. */
-static bool merge_side(struct exec *x, struct growing *gr, const struct frame_groups *fg,
-		       size_t side, uint32_t *place, bool is_whole)
-{
-	const struct stacks *s = x->stacks[side];
-	const uint32_t *match = x->match[side];
-	uint8_t *marks = is_whole ? NULL : mark_cells(x, side, true);
-	bool is_good = marks || is_whole;
-	place[VNODE_ROOT] = VNODE_ROOT;
-	for (uint32_t v = 1; is_good && v < s->count; v++) {
-		place[v] = VNODE_NONE;
-		if ((marks && !marks[v]) || (match && match[v] == VNODE_NONE))
-			continue;
-		uint32_t parent = match && match[v] == v ? VNODE_ROOT : place[s->parent[v]];
-		place[v] = child_of(gr, parent, fg->group[side][s->entry[v]]);
-		is_good = place[v] != VNODE_NONE;
-	}
-	mem_free(marks);
-	return is_good;
-}
-
-/* Room for as many vnodes as there can be. */
-static bool growing_init(struct growing *gr, size_t vnode_count)
-{
-	*gr = (struct growing){.tree = stacks_new(0, vnode_count, ENTRY_NONE)};
-	if (!gr->tree || !vec_reserve((void **)&gr->of, &gr->cap, gr->tree->cap, sizeof *gr->of))
-		return false;
-	for (uint32_t v = 0; v < gr->tree->count; v++)
-		gr->of[v] = (struct siblings){.first = VNODE_NONE, .next = VNODE_NONE};
-	return true;
-}
-
-static void growing_release(struct growing *gr)
-{
-	map_release(&gr->children);
-	mem_free(gr->of);
-	stacks_free(gr->tree);
-}
-
-/* Put it in preorder, and move what points into it. */
-static bool growing_close(struct growing *gr, struct stacks **out, uint32_t *const *arrays,
-			  const size_t *counts, size_t array_count)
-{
-	uint32_t *moved = stacks_reorder(gr->tree);
-	if (!moved)
-		return false;
-	for (size_t k = 0; k < array_count; k++) {
-		for (size_t i = 0; i < counts[k]; i++) {
-			if (arrays[k][i] != VNODE_NONE)
-				arrays[k][i] = moved[arrays[k][i]];
-		}
-	}
-	mem_free(moved);
-	*out = gr->tree;
-	gr->tree = NULL;
-	return true;
-}
-
 static bool build(struct exec *x, const struct frame_groups *fg, struct merged *out, bool is_whole)
 {
-	struct growing gr;
-	size_t counts[2] = {0, 0};
-	size_t sides = is_whole ? 1 : x->pl->side_count;
-	bool is_good = growing_init(&gr, is_whole ? x->stacks[0]->count : 0);
-	for (size_t side = 0; is_good && side < sides; side++) {
-		counts[side] = x->stacks[side]->count;
-		out->place[side] = mem_array(counts[side], sizeof *out->place[side]);
-		is_good = out->place[side] &&
-			  merge_side(x, &gr, fg, side, out->place[side], is_whole);
-	}
-	if (is_good)
-		is_good = growing_close(&gr, &out->tree, out->place, counts, sides);
-	growing_release(&gr);
+	struct merging mg = {
+		.x = x,
+		.fg = fg,
+		.side_count = is_whole ? 1 : x->pl->side_count,
+		.place = out->place,
+		.tree = stacks_new(0, is_whole ? x->stacks[0]->count : 0, ENTRY_NONE),
+		.seen_by = mem_zarray(fg->count, sizeof *mg.seen_by),
+		.child_of = mem_array(fg->count, sizeof *mg.child_of),
+	};
+	out->tree = mg.tree;
+	bool is_good = mg.tree && mg.seen_by && mg.child_of;
+	for (size_t side = 0; is_good && side < mg.side_count; side++)
+		is_good = places_init(&mg, side, is_whole);
+	is_good = is_good && merge(&mg);
+	merging_release(&mg);
 	return is_good;
 }
 
