@@ -53,9 +53,13 @@ query_libquery_la_SOURCES = \
 	query/regex.c \
 	query/regex.h \
 	query/resolve.c \
+	query/resolve_columns.c \
 	query/resolve_expr.c \
 	query/resolve_format.c \
+	query/resolve_keys.c \
+	query/resolve_priv.h \
 	query/resolve_time.c \
+	query/resolve_view.c \
 	query/result.c \
 	query/result.h \
 	query/session.c \
