@@ -15,6 +15,7 @@
  *     stdout           every write to the standard output, with ENOSPC
  *   NEAP_FAULTS_LOG    file to append to: a line for each run of the program, its faults before it
  *   NEAP_FAULTS_MOST   failures tried for each word, spread evenly; absent = every one
+ *   NEAP_FAULTS_PLACES   failures tried for each place: a stack that something fails in; absent = every one
  *   NEAP_FAULTS_ONLY   the one number to try; the stack of what fails is in the log
  *   NEAP_FAULTS_JUDGE  shell command that judges instead of judge.c; see serve.c
  */
@@ -48,7 +49,10 @@ struct faults {
 	char name[24]; /* of the function that failed */
 };
 extern struct faults *faults; /* NULL: nothing fails */
-extern int faults_trace_fd;   /* where the stack of what fails is written; -1 = nowhere */
+#define PLACES_MOST ((uint64_t)1 << 20)
+extern uint64_t *
+	faults_places; /* [PLACES_MOST]: place of failure n, n - 1, while they are counted; NULL: not asked for */
+extern int faults_trace_fd; /* where the stack of what fails is written; -1 = nowhere */
 
 struct text {
 	char *data;

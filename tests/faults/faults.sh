@@ -6,7 +6,8 @@
 # The golden tests run with a neap that does all this before it does what it is asked for,
 # and so do some commands they do not have; neap record is judged by record-judge.sh.
 # `make check` tries a few failures of each program, `make check-faults` (argument "all")
-# every one.
+# every one; of neap record, where a trial takes a tenth of a second and symbols many
+# thousand allocations, the first two at each place.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 builddir_abs=${builddir_abs:-$PWD}
@@ -92,7 +93,11 @@ int main(void)
 }
 C
 ${CC:-cc} -g -O1 -o leak leak.c || exit 1
-[ -z "$record_few" ] || export NEAP_FAULTS_MOST=$record_few
+if [ -n "$record_few" ]; then
+	export NEAP_FAULTS_MOST=$record_few
+else
+	export NEAP_FAULTS_PLACES=2
+fi
 NEAP_FAULTS="memory calls disk" PROGRAM=$program TMPDIR=$PWD/tmp \
 	NEAP_FAULTS_JUDGE="${BASH:-bash} '$here/record-judge.sh'" \
 	"$NEAP" record -q -o out.neap ./leak >"$tmp/record.out" 2>&1

@@ -33,7 +33,7 @@ static main_fn program_main;
 static struct faults *shared;
 static const char *judge_command;
 static int log_fd, in_fd, out_fd, err_fd;
-static uint64_t most_count, only_count, bad_count;
+static uint64_t most_count, places_count, only_count, bad_count;
 static char *before[BEFORE_MOST]; /* names in the working directory */
 static size_t before_count;
 
@@ -264,11 +264,24 @@ static void take_references(struct serving *s)
 	free(saved);
 }
 
+/* Did less than so many failures before n happen at its place? */
+static bool is_new_place(uint64_t n)
+{
+	uint64_t before = 0;
+	if (!faults_places || n > PLACES_MOST)
+		return true;
+	for (uint64_t i = 0; i < n - 1 && before < places_count; i++)
+		before += faults_places[i] == faults_places[n - 1];
+	return before < places_count;
+}
+
 /* How often can it fail?  Then each, or some at equal distances. */
 static void try_kind(struct serving *s, const struct kind *k)
 {
 	shared->fault = k->fault;
 	shared->at_count = 0;
+	if (faults_places)
+		memset(faults_places, 0, PLACES_MOST * sizeof *faults_places);
 	if (k->fault == FAULT_STDOUT) {
 		if (s->refs[0].out.bytes)
 			judge(s, k->word);
@@ -283,7 +296,7 @@ static void try_kind(struct serving *s, const struct kind *k)
 		step = (all + most_count - 1) / most_count;
 	for (uint64_t n = step > 1 ? 1 + all % step : 1; n <= all; n += step) {
 		shared->at_count = n;
-		if (!only_count || n == only_count)
+		if (only_count ? n == only_count : is_new_place(n))
 			judge(s, k->word);
 	}
 }
@@ -319,6 +332,12 @@ static void open_files(void)
 		      0);
 	if (shared == MAP_FAILED)
 		give_up("mmap");
+	if (!places_count)
+		return;
+	faults_places = mmap(NULL, PLACES_MOST * sizeof *faults_places, PROT_READ | PROT_WRITE,
+			     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (faults_places == MAP_FAILED)
+		give_up("mmap");
 }
 
 static int serve(int argc, char **argv, char **envp)
@@ -332,6 +351,8 @@ static int serve(int argc, char **argv, char **envp)
 	const char *most = getenv("NEAP_FAULTS_MOST"), *judge_text = getenv("NEAP_FAULTS_JUDGE");
 	most_count = most ? strtoull(most, NULL, 10) : 0;
 	judge_command = judge_text ? strdup(judge_text) : NULL;
+	const char *places = getenv("NEAP_FAULTS_PLACES");
+	places_count = places ? strtoull(places, NULL, 10) : 0;
 	const char *only = getenv("NEAP_FAULTS_ONLY");
 	only_count = only ? strtoull(only, NULL, 10) : 0;
 	open_files();
