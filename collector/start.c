@@ -229,7 +229,7 @@ static bool begin_region(long fd, const struct nc_global *parent)
 	fill_header(parent != NULL);
 	if (parent && !nc_fork_copy(parent))
 		return false;
-	struct timespec now;
+	struct timespec now = {0, 0};
 	nc_syscall3(SYS_clock_gettime, CLOCK_MONOTONIC, (long)&now, 0);
 	__atomic_store_n(&nc.header->start_ns,
 			 (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec,

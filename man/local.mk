@@ -1,5 +1,5 @@
-# One line per page:  dist_man_MANS += man/neap-symbolize.1
-dist_man_MANS += man/neap.1
+# One line per page.
+dist_man_MANS += man/neap-symbolize.1
 dist_man_MANS += man/libneap.3
 dist_man_MANS += man/neap-collector.7
 dist_man_MANS += man/neap-report.1

@@ -36,4 +36,5 @@ include tests/lint/local.mk
 tests/targets/demo: $(top_srcdir)/tests/targets/demo.cpp
 	$(AM_V_CXX)$(MKDIR_P) tests/targets && $(CXX) -g -O2 -o $@ $(top_srcdir)/tests/targets/demo.cpp
 EXTRA_DIST += tests/targets/demo.cpp
+check_DATA += tests/targets/demo
 CLEANFILES += tests/targets/demo

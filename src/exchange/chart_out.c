@@ -84,7 +84,9 @@ static void find_range(struct chart *c)
 static void draw_values(struct chart *c)
 {
 	char number[EXPORT_NUMBER_BYTES];
-	for (double v = c->low; v <= c->high + c->step / 2; v += c->step) {
+	int steps = (int)((c->high - c->low) / c->step + 0.5);
+	for (int i = 0; i <= steps; i++) {
+		double v = c->low + i * c->step;
 		double y = y_of(c, v);
 		buf_printf(c->out,
 			   "<line class=\"grid\" x1=\"%.0f\" y1=\"%.1f\" x2=\"%.0f\" y2=\"%.1f\"/>"
@@ -135,7 +137,10 @@ static void draw_times(struct chart *c)
 	if (to <= from)
 		return;
 	double step = time_step(to - from);
-	for (double t = ceil(from / step) * step; t <= to; t += step) {
+	double first = ceil(from / step);
+	int steps = (int)floor(to / step - first);
+	for (int i = 0; i <= steps; i++) {
+		double t = (first + i) * step;
 		double x = x_of(c, (uint64_t)t);
 		buf_printf(c->out,
 			   "<line class=\"axis\" x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\"/>"

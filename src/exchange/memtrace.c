@@ -319,7 +319,7 @@ static void step_at(struct memtrace *m, uint64_t us)
 /* A snapshot at the last boundary before this event, if one was passed. */
 static void step(struct memtrace *m, uint64_t us)
 {
-	if (us < m->due_us)
+	if (us < m->due_us || !m->interval_us)
 		return;
 	uint64_t passed = (us - m->due_us) / m->interval_us;
 	step_at(m, m->due_us + passed * m->interval_us);

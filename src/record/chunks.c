@@ -6,10 +6,12 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Whole chunks in MEM_HUGE_BYTES. */
+/* Whole chunks in MEM_HUGE_BYTES; if not even one fits, all are made one by one. */
 static size_t per_block(const struct chunks *c)
 {
-	return MEM_HUGE_BYTES / (CHUNK_ENTRIES * c->elem_bytes);
+	size_t chunk_bytes = CHUNK_ENTRIES * c->elem_bytes;
+	return chunk_bytes && chunk_bytes <= MEM_HUGE_BYTES ? MEM_HUGE_BYTES / chunk_bytes
+							    : SIZE_MAX;
 }
 
 static bool list_chunks(struct chunks *c, size_t count)

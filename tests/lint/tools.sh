@@ -26,6 +26,7 @@ run_tidy() {
 run_cppcheck() {
 	cppcheck --quiet --std=c11 --platform=unix64 --error-exitcode=1 --inline-suppr \
 		--enable=warning,portability --suppressions-list=tests/lint/cppcheck.txt -j 2 \
+		-DPROTOBUF_C_VERSION_NUMBER=1004001 -DPROTOBUF_C_MIN_COMPILER_VERSION=1000000 \
 		-I "$build" -I "$root" -I "$root/src/lib" "${defines[@]}" "${sources[@]}"
 }
 

@@ -727,7 +727,10 @@ Test(report_out, source_shows_the_cost_beside_the_lines)
 		 "    5 B      10  ten?[2J\n"
 		 "             11  11\n"
 		 "\n"
-		 "   21 B  total, 3 rows\n",
+		 "   21 B  total, 3 rows\n"
+		 "\n"
+		 "1 source file was not found here; --source-path=FROM=TO says where sources lie "
+		 "now\n",
 		 path);
 	assert_renders(&r, FORMAT_TABLE, expected);
 	unlink(path);
