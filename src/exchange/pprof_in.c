@@ -346,7 +346,7 @@ static void book_peaks(struct pprof *p)
 static enum neap_err book(struct pprof *p, const NeapPprof__Sample *s, struct err *e)
 {
 	struct labels labels;
-	struct amount born, live, peak;
+	struct amount born = {0}, live = {0}, peak = {0};
 	struct import_account where = {.size_bytes = PROFILE_SIZE_MIXED};
 	enum neap_err err = amount(p, s, ALLOC_BLOCKS, &born, e);
 	if (!err)

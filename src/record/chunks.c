@@ -54,12 +54,10 @@ void *chunks_grow(struct chunks *c, uint32_t idx)
 void chunks_release(struct chunks *c)
 {
 	size_t per = per_block(c);
-	for (size_t i = 0; i < c->chunk_count; i++) {
-		if (i < per)
-			mem_free(c->chunk[i]);
-		else if (i % per == 0)
-			mem_huge_free(c->chunk[i]);
-	}
+	for (size_t i = 0; i < c->chunk_count && i < per; i++)
+		mem_free(c->chunk[i]);
+	for (size_t i = per; i < c->chunk_count; i += per)
+		mem_huge_free(c->chunk[i]);
 	mem_free(c->chunk);
 	*c = (struct chunks){.elem_bytes = c->elem_bytes};
 }
