@@ -20,6 +20,8 @@
 #define IDLE_AFTER_NS      NS_PER_S
 #define FLUSH_NS           NS_PER_S
 #define FLUSH_MOST_NS      (4 * NS_PER_S)
+#define FEW_SNAPSHOTS      4u              /* not worth a block of their own, */
+#define FEW_LATEST_NS      (10 * NS_PER_S) /* until then */
 #define REFRESH_NS         (100 * NS_PER_MS)
 #define COST_SHARE         160u /* a snapshot's processor time is at most 1/160 of its interval, */
 #define APART_SHARE        24u  /* which is made no longer for that than 1/24 of the time so far */
@@ -376,9 +378,11 @@ static uint64_t flush_wait_ns(const struct process *p)
 
 static void flush(struct process *p, uint64_t now)
 {
-	uint32_t written_count = p->queue.written_count;
-	if (p->is_broken || p->flushed_count == written_count ||
-	    now - p->flushed_ns < flush_wait_ns(p))
+	uint32_t written_count = p->queue.written_count,
+		 new_count = written_count - p->flushed_count;
+	uint64_t since_ns = now - p->flushed_ns;
+	if (p->is_broken || !new_count || since_ns < flush_wait_ns(p) ||
+	    (new_count < FEW_SNAPSHOTS && since_ns < FEW_LATEST_NS))
 		return;
 	uint64_t start = own_cpu_ns();
 	p->flushed_ns = now;
