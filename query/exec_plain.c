@@ -44,7 +44,7 @@ bool tree_is_plain(const struct exec *x)
 static inline bool has_values(const struct plain *t, uint32_t v)
 {
 	const struct graph_sum *total = t->total[0];
-	if (t->total[1] || t->x->pl->needs_samples)
+	if (t->total[1])
 		return row_has_values(t->x, v);
 	return total[v].blocks || total[v].bytes || row_has_values(t->x, v);
 }

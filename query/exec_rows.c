@@ -61,24 +61,69 @@ static enum neap_err row_cell(struct exec *x, uint32_t group, const struct plan_
 	return code;
 }
 
+static bool is_something(const struct graph_sum *v)
+{
+	return v->blocks || v->bytes;
+}
+
+/* Is there anything of a measure on a side? */
+static bool side_has_any(const struct exec *x, size_t side, size_t m, uint32_t group)
+{
+	const struct sums *s = &x->sums[side][m];
+	return is_something(&s->self[group]) || is_something(&s->total[group]);
+}
+
+/* Rates over windows of different lengths differ though equally much was allocated. */
+static bool has_rates(const struct exec *x, size_t m)
+{
+	const struct plan_side *sides = x->pl->sides;
+	return x->pl->compares_rates && m == MEASURE_ALLOCS &&
+	       sides[0].seconds_ns != sides[1].seconds_ns;
+}
+
+static bool has_measure(const struct exec *x, size_t m, uint32_t group)
+{
+	if (x->pl->side_count == 1)
+		return side_has_any(x, 0, m, group);
+	if (has_rates(x, m))
+		return side_has_any(x, 0, m, group) || side_has_any(x, 1, m, group);
+	const struct sums *a = &x->sums[0][m], *b = &x->sums[1][m];
+	struct graph_sum self = b->self[group], total = b->total[group];
+	sum_take(&self, &a->self[group]);
+	sum_take(&total, &a->total[group]);
+	return is_something(&self) || is_something(&total);
+}
+
+/* Also if only what its other columns count is there: rows have to add up in every column. */
 bool row_has_values(const struct exec *x, uint32_t group)
 {
-	struct graph_sum self, total;
-	size_t last = x->pl->side_count - 1;
-	self = x->sums[last][MEASURE_MAIN].self[group];
-	total = x->sums[last][MEASURE_MAIN].total[group];
-	if (last) {
-		sum_take(&self, &x->sums[0][MEASURE_MAIN].self[group]);
-		sum_take(&total, &x->sums[0][MEASURE_MAIN].total[group]);
-	}
-	if (self.blocks || self.bytes || total.blocks || total.bytes)
-		return true;
-	for (size_t m = MEASURE_MAIN + 1; x->pl->needs_samples && m < MEASURE_COUNT; m++) {
-		const struct graph_sum *other = x->sums[last][m].total;
-		if (other && (other[group].blocks || other[group].bytes))
+	for (size_t m = 0; m < MEASURE_COUNT; m++) {
+		if (x->pl->has_rows_of[m] && has_measure(x, m, group))
 			return true;
 	}
 	return false;
+}
+
+/* Groups of which each side has as much are no rows, but a and b of the total line count them. */
+static bool counts_unchanged(const struct exec *x)
+{
+	const struct plan *pl = x->pl;
+	bool shows_sides = false;
+	for (size_t i = 0; i < pl->column_count; i++)
+		shows_sides = shows_sides ||
+			      (!pl->columns[i].is_key &&
+			       (pl->columns[i].column == COL_A || pl->columns[i].column == COL_B));
+	for (size_t i = 0; i < pl->row_stages.count; i++) {
+		const struct ast_stage *stage = pl->row_stages.items[i];
+		shows_sides = shows_sides && stage->kind != STAGE_WHERE; /* it would refuse some */
+	}
+	bool adds_up = x->space.kind == SPACE_FLAT && pl->view != VIEW_PEEK;
+	return shows_sides && (adds_up || pl->view == VIEW_SUM);
+}
+
+static bool is_unchanged(const struct exec *x, uint32_t group)
+{
+	return !row_has_values(x, group) && side_has_any(x, 0, MEASURE_MAIN, group);
 }
 
 /* ---- order --------------------------------------------------------------------------------- */
@@ -598,15 +643,18 @@ enum neap_err rows_apply(struct exec *x, struct row_list *rows)
 enum neap_err rows_select(struct exec *x, struct row_list *out)
 {
 	*out = (struct row_list){.count = 0};
+	bool has_unchanged = counts_unchanged(x);
 	size_t count = 0;
 	for (uint32_t g = 0; g < x->space.group_count; g++)
-		count += row_has_values(x, g);
+		count += row_has_values(x, g) || (has_unchanged && is_unchanged(x, g));
 	out->groups = mem_array(count, sizeof *out->groups);
 	if (!out->groups)
 		return exec_no_memory(x);
 	for (uint32_t g = 0; g < x->space.group_count; g++) {
 		if (row_has_values(x, g))
 			out->groups[out->count++] = g;
+		else if (has_unchanged && is_unchanged(x, g) && !cut(out, g))
+			return exec_no_memory(x);
 	}
 	if (x->explains_rows)
 		explain_rows(x, out, NULL);

@@ -201,6 +201,8 @@ struct plan {
 
 	bool uses_died, uses_lifetime, uses_time; /* in conditions, keys or columns */
 	bool needs_measure[MEASURE_COUNT];
+	bool has_rows_of[MEASURE_COUNT]; /* rows show it, or are chosen or sorted by it */
+	bool compares_rates;
 	bool needs_extremes, needs_quantiles;
 	bool needs_samples; /* the result lists blocks of each size at each stack (exec_samples.c) */
 	bool needs_pixels; /* rows of trees are drawn: what is too small to be seen is not opened */

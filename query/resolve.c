@@ -15,6 +15,8 @@
 
 #include "query/resolve_priv.h"
 
+#include <string.h>
+
 #include "query/parse.h"
 
 /* ---- sources -------------------------------------------------------------------------- */
@@ -235,6 +237,7 @@ static enum neap_err check_conditions(struct plan *pl)
 	}
 	for (size_t i = 0; !code && i < pl->row_stages.count; i++)
 		code = check_row_stage(pl, pl->row_stages.items[i]);
+	memcpy(pl->has_rows_of, pl->needs_measure, sizeof pl->has_rows_of);
 	for (size_t i = 0; !code && i < pl->asserts.count; i++) {
 		const struct ast_stage *stage = pl->asserts.items[i];
 		code = resolve_expr(pl, stage->expr, OF_TOTALS);

@@ -8,8 +8,10 @@
 void plan_needs(struct plan *pl, enum ast_column column)
 {
 	switch (column) {
-	case COL_ALLOCS:
 	case COL_RATE:
+		pl->compares_rates = true;
+		/* fallthrough */
+	case COL_ALLOCS:
 		pl->needs_measure[MEASURE_ALLOCS] = true;
 		break;
 	case COL_FREES:

@@ -165,6 +165,8 @@ static bool take_births(struct judge *j, const struct answer *births)
 static bool take_growth(struct judge *j, const struct answer *growth)
 {
 	for (size_t i = 0; i < growth->result->row_count; i++) {
+		if (growth->result->rows[i].kind == ROW_OTHER)
+			continue; /* sites that did not change */
 		struct evidence *v = evidence_of(j, answer_entry(growth, i));
 		if (!v)
 			return false;

@@ -387,7 +387,12 @@ Test(query_exec, computes_every_column)
 	expect("live | by func | select allocs,frees,temp,peak,rate",
 	       "Cache::put(int) 7 1 0 320 11200/s\n"
 	       "main 21 15 1 4920 136200/s\n"
+	       "parse(Doc&) 14 14 1 4600 125000/s\n"
+	       "xmalloc 14 14 1 4600 125000/s\n"
 	       "= 21 15 1 4920 136200/s\n");
+	/* Worker has no temporary block, but what it allocated is in the total line. */
+	expect("temporary | by thread | select thread,total,allocs",
+	       "main #1 100 16\nworker #2 0 5\n= 100 21\n");
 	/* Lifetimes of 21 blocks: 10 ms ten times, 20 ms six times, 30 ms five times. */
 	expect("allocated | by func | select p50,p99,first,last",
 	       "parse(Doc&) 10ms 20ms 10ms 20ms\n"
@@ -619,8 +624,9 @@ Test(query_exec, subtracts_two_files_by_names)
 				      "main 0 4920 8920 4000 0\n"
 				      "xmalloc 0 4600 8600 4000 0\n"
 				      "= 4000 4920 8920 4000 0\n");
-	expect("diff peak | stacks | select a,b",
-	       "main;parse(Doc&);parse(Doc&) 4000 8000\n= 4920 8920\n");
+	expect("diff peak | stacks | select a,b", "main;parse(Doc&);parse(Doc&) 4000 8000\n"
+						  "(other: 2) ? 920 920\n"
+						  "= 4920 8920\n");
 	char text[600];
 	snprintf(text, sizeof text, "diff peak of \"%s\", peak of \"%s\" | sum", paths[1],
 		 paths[0]);

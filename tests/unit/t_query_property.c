@@ -345,17 +345,29 @@ static void compare_cells(const struct subject *s, const struct result_cell *cel
 		fail(s, "share of '%s' is %f instead of %f", key, share->number, total / base);
 }
 
-static bool has_values(const struct ref_row *const rows[2][5], size_t side_count)
+/* Of one measure; times: rates over windows of different lengths are no less different. */
+static bool has_measure(const struct subject *s, const struct ref_row *const rows[2][5], size_t m)
 {
-	const struct ref_row *b = rows[side_count - 1][0];
+	const struct ref_row *b = rows[s->side_count - 1][m];
 	struct graph_sum self = b->self, total = b->total;
-	if (side_count == 2) {
-		self.blocks -= rows[0][0]->self.blocks;
-		self.bytes -= rows[0][0]->self.bytes;
-		total.blocks -= rows[0][0]->total.blocks;
-		total.bytes -= rows[0][0]->total.bytes;
-	}
-	return self.blocks || self.bytes || total.blocks || total.bytes;
+	bool is_rate = m == 1 && s->window_ns[0] != s->window_ns[1];
+	bool is_something = self.blocks || self.bytes || total.blocks || total.bytes;
+	if (s->side_count == 1)
+		return is_something;
+	const struct ref_row *a = rows[0][m];
+	if (is_rate)
+		return is_something || a->total.blocks || a->total.bytes;
+	return self.blocks != a->self.blocks || self.bytes != a->self.bytes ||
+	       total.blocks != a->total.blocks || total.bytes != a->total.bytes;
+}
+
+/* Of any column: all are selected. */
+static bool has_values(const struct subject *s, const struct ref_row *const rows[2][5])
+{
+	bool has_any = false;
+	for (size_t m = 0; m < 5; m++)
+		has_any = has_any || has_measure(s, rows, m);
+	return has_any;
 }
 
 static void rows_of(const struct subject *s, const char *key, const struct ref_row *rows[2][5])
@@ -368,16 +380,25 @@ static void rows_of(const struct subject *s, const char *key, const struct ref_r
 	}
 }
 
+/* Is a row of one of the first `count` tables called so? */
+static bool is_listed(const struct subject *s, size_t count, const char *key)
+{
+	for (size_t t = 0; t < count; t++) {
+		if (ref_find(&s->table[t / 5][t % 5], key))
+			return true;
+	}
+	return false;
+}
+
 static size_t count_expected(const struct subject *s)
 {
 	size_t count = 0;
-	for (size_t side = 0; side < s->side_count; side++) {
-		for (size_t i = 0; i < s->table[side][0].count; i++) {
+	for (size_t t = 0; t < 5 * s->side_count; t++) {
+		const struct ref_table *table = &s->table[t / 5][t % 5];
+		for (size_t i = 0; i < table->count; i++) {
 			const struct ref_row *rows[2][5];
-			const char *key = s->table[side][0].rows[i].key;
-			rows_of(s, key, rows);
-			bool is_second = side == 1 && ref_find(&s->table[0][0], key);
-			count += !is_second && has_values(rows, s->side_count);
+			rows_of(s, table->rows[i].key, rows);
+			count += !is_listed(s, t, table->rows[i].key) && has_values(s, rows);
 		}
 	}
 	return count;
@@ -409,7 +430,7 @@ static void compare(struct subject *s)
 		cr_assert_eq(result_row(r, row).kind, ROW_PLAIN);
 		full_key(s, row, key);
 		rows_of(s, key, rows);
-		if (!has_values(rows, s->side_count))
+		if (!has_values(s, rows))
 			fail(s, "row '%s' should not be there", key);
 		compare_cells(s, result_cells(r, row), rows, key);
 	}
@@ -436,6 +457,72 @@ static void release_tables(struct subject *s)
 }
 
 /* ---- the rows that are cut ------------------------------------------------------------------------ */
+
+/* ---- adding up ---------------------------------------------------------------------------------- */
+
+/* Which rows a column's numbers add up over; a and b in trees: what did not change is left out. */
+enum adds_up {
+	NOWHERE,
+	OVER_ALL,
+	OVER_TOP
+};
+static enum adds_up where_it_adds_up(const struct subject *s, const char *word)
+{
+	bool is_self = !strcmp(word, "self");
+	switch (s->question.view) {
+	case REF_TUPLES:
+	case REF_STACKS:
+	case REF_SUM:
+		return OVER_ALL;
+	case REF_FRAME_KEYS:
+		return is_self ? OVER_ALL : NOWHERE;
+	case REF_TREE:
+	case REF_INVERTED:
+		break;
+	}
+	if (is_self)
+		return s->question.view == REF_TREE ? OVER_ALL : NOWHERE;
+	return !strcmp(word, "a") || !strcmp(word, "b") ? NOWHERE : OVER_TOP;
+}
+
+/* The rows, with the row of those that were cut, add up to the total line. */
+static void check_column(const struct subject *s, size_t column)
+{
+	const struct query_result *r = s->r;
+	const char *word = r->columns[column].word;
+	enum adds_up where = where_it_adds_up(s, word);
+	int64_t sum = 0;
+	double real = 0;
+	for (size_t row = 0; row < r->row_count && where != NOWHERE; row++) {
+		bool is_top = result_row(r, row).parent == UINT32_MAX;
+		const struct result_cell *c = &result_cells(r, row)[column];
+		sum += is_top || where == OVER_ALL ? c->value : 0;
+		real += is_top || where == OVER_ALL ? c->number : 0;
+	}
+	const struct result_cell *total = &r->totals[column];
+	if (where == NOWHERE || total->is_unknown)
+		return;
+	bool is_real = r->columns[column].type == RESULT_RATE;
+	double wrong = real - total->number, size = total->number < 0 ? -wrong : wrong;
+	double slack = 1e-6 * (1 + (total->number < 0 ? -total->number : total->number));
+	if (is_real ? size > slack || size < -slack : sum != total->value)
+		fail(s, "rows add up to %s %jd or %f, not %jd or %f", word, (intmax_t)sum, real,
+		     (intmax_t)total->value, total->number);
+}
+
+static void check_sums(const struct subject *s)
+{
+	static const char *const sums[] = {"self", "total", "count", "allocs", "frees", "temp",
+					   "peak", "rate",  "a",     "b",      "delta"};
+	for (size_t i = 0; i < s->r->column_count; i++) {
+		for (size_t k = 0; k < sizeof sums / sizeof *sums; k++) {
+			if (!strcmp(s->r->columns[i].word, sums[k]))
+				check_column(s, i);
+		}
+	}
+}
+
+/* ---- rows that are cut ------------------------------------------------------------------------------ */
 
 struct cut_rows {
 	char (*keys)[KEY_BYTES];
@@ -627,7 +714,7 @@ static struct ast_script *parse(const char *text)
 	return script;
 }
 
-/* The same question again with a stage at its end. */
+/* The same question again with a stage at its end; whole NULL: does it add up? */
 static void check_more(struct subject *s, struct query_result *whole, const char *stage,
 		       const char *hist_word)
 {
@@ -639,8 +726,10 @@ static void check_more(struct subject *s, struct query_result *whole, const char
 	s->text = text;
 	if (hist_word)
 		compare_hist(s, whole, hist_word);
-	else
+	else if (whole)
 		compare_cut(s, whole);
+	if (!hist_word || s->question.view == REF_TUPLES)
+		check_sums(s);
 	query_result_free(s->r);
 	query_script_free(script);
 	s->text = kept;
@@ -673,6 +762,10 @@ static void check(struct subject *s, const char *text)
 	struct query_result *whole = run(s, script);
 	s->r = whole;
 	compare(s);
+	check_sums(s);
+	check_more(s, NULL, "select frees,total", NULL);
+	if (whole->is_signed)
+		check_more(s, NULL, "select self,a,b,delta,temp", NULL);
 	if (s->question.view == REF_FRAME_KEYS || s->question.view == REF_TUPLES) {
 		check_more(s, whole, "top 2", NULL);
 		check_hist(s, whole);
