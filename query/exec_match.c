@@ -61,6 +61,9 @@ static bool function_is(const struct ast_pattern *p, bool is_wild, const char *n
 	if (part_is(p, is_wild, name, bytes) ||
 	    (linkage && part_is(p, is_wild, linkage, strlen(linkage))))
 		return true;
+	/* Reading a name takes longer than finding that the pattern is no part of it. */
+	if (!is_wild && !memmem(name, bytes, p->text.s, p->text.bytes))
+		return false;
 	struct part plain = name_plain(name);
 	return part_is(p, is_wild, name + plain.start, plain.end - plain.start) ||
 	       part_is(p, is_wild, name, plain.end) ||

@@ -60,17 +60,33 @@ static bool is_less_than(const char *s, size_t i)
 
 size_t brackets_step(const char *s, size_t i, struct brackets *b)
 {
-	size_t bytes = operator_symbol_bytes(s, i);
-	if (bytes)
-		return i + bytes;
-	char before = i ? s[i - 1] : '\0';
 	bool is_deep = b->depth >= ANGLES_DEPTH;
-	if (strchr("([{", s[i]) || (s[i] == '<' && !is_less_than(s, i)))
-		open_bracket(b, s[i] == '<');
-	else if (s[i] == '>' && before != '-' && (is_angle(b) || is_deep || !b->depth))
-		b->depth--;
-	else if (strchr(")]}", s[i]))
+	size_t bytes;
+	switch (s[i]) {
+	case 'o':
+		bytes = operator_symbol_bytes(s, i);
+		return bytes ? i + bytes : i + 1;
+	case '(':
+	case '[':
+	case '{':
+		open_bracket(b, false);
+		break;
+	case '<':
+		if (!is_less_than(s, i))
+			open_bracket(b, true);
+		break;
+	case '>':
+		if ((!i || s[i - 1] != '-') && (is_angle(b) || is_deep || !b->depth))
+			b->depth--;
+		break;
+	case ')':
+	case ']':
+	case '}':
 		b->depth = is_angle(b) && !is_deep ? -1 : b->depth - 1;
+		break;
+	default:
+		break;
+	}
 	return i + 1;
 }
 
@@ -135,6 +151,9 @@ struct part name_declarator(const char *name)
 	struct part found = {0, strlen(name)};
 	struct brackets b = {0};
 	int rounds = 0;
+	if (name[0] != '(' &&
+	    !strstr(name, " (")) /* most names: none of its brackets may begin one */
+		return found;
 	for (size_t i = 0; i < found.end && b.depth >= 0;) {
 		bool may_begin = i == found.start || (i && name[i - 1] == ' ');
 		if (b.depth == 0 && name[i] == '(' && may_begin && !is_after_keyword(name, i)) {
@@ -163,6 +182,12 @@ static struct part without_list(const char *name, struct part p)
 	return (struct part){p.start, list};
 }
 
+static bool may_begin(const char *s)
+{
+	static const char nameless[] = "(anonymous namespace)::";
+	return is_word(*s) || !strncmp(s, nameless, sizeof nameless - 1);
+}
+
 /*
  * One pass: where the parameter list begins (it is the last bracket at depth 0 that only a
  * tail follows), and the last blank at depth 0 before it.
@@ -179,11 +204,11 @@ struct part name_plain(const char *name)
 	for (size_t i = 0; i < bytes;) {
 		if (b.depth == 0 && name[i] == '(' && !operator_symbol_bytes(name, i))
 			open = i;
-		if (b.depth == 0 && name[i] == ' ' && !is_operator && is_word(name[i + 1]) &&
+		if (b.depth == 0 && name[i] == ' ' && !is_operator && may_begin(name + i + 1) &&
 		    list == bytes)
 			blank = i + 1;
-		if (b.depth == 0 && !strncmp(name + i, "operator", 8) && !is_word(name[i + 8]) &&
-		    (!i || !is_word(name[i - 1])))
+		if (b.depth == 0 && name[i] == 'o' && !strncmp(name + i, "operator", 8) &&
+		    !is_word(name[i + 8]) && (!i || !is_word(name[i - 1])))
 			is_operator = true; /* "operator bool", "operator new[]" */
 		int before = b.depth;
 		i = brackets_step(name, i, &b);

@@ -261,6 +261,9 @@ Test(report_name, agrees_with_queries_on_what_a_function_is_called)
 		{"operator new[](unsigned long)", "operator new[]"},
 		{"<T as Trait>::f", "<T as Trait>::f"},
 		{"f(int) [clone .cold]", "f"},
+		{"(anonymous namespace)::f(int)", "(anonymous namespace)::f"},
+		{"void (anonymous namespace)::f<int>(int)", "(anonymous namespace)::f<int>"},
+		{"A::f(void (*)(int))", "A::f"},
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
 		struct part p = name_plain(cases[i][0]);
