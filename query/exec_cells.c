@@ -87,11 +87,11 @@ uint64_t cell_time(const struct cells *c, size_t i)
 int64_t cell_size(const struct cells *c, size_t i)
 {
 	const struct profile *p = c->file->p;
-	uint64_t size = p->sites[p->cohort_site[c->cohort[i]] - 1].size_bytes;
+	uint64_t size = profile_site_size_bytes(p, p->cohort_site[c->cohort[i]] - 1);
 	if (size != PROFILE_SIZE_MIXED)
 		return size > INT64_MAX ? INT64_MAX : (int64_t)size;
-	uint64_t births = p->cohort_births[c->cohort[i]];
-	uint64_t bytes = p->cohort_born_bytes[c->cohort[i]];
+	uint64_t births = profile_cohort_births(p, c->cohort[i]);
+	uint64_t bytes = profile_cohort_born_bytes(p, c->cohort[i]);
 	return births && bytes / births <= INT64_MAX ? (int64_t)(bytes / births) : 0;
 }
 
@@ -105,7 +105,7 @@ bool cell_field(const struct cells *c, size_t i, enum ast_field field, int64_t *
 		*out = cell_size(c, i);
 		return true;
 	case FIELD_TID: {
-		thread_id id = p->cohort_thread[c->cohort[i]];
+		thread_id id = profile_cohort_thread(p, c->cohort[i]);
 		*out = id ? p->threads[id - 1].tid : 0;
 		return *out != 0;
 	}
@@ -163,7 +163,8 @@ static enum neap_err load_cohorts(struct cells *c, struct err *e)
 
 static struct graph_sum death_value(const struct profile *p, size_t row)
 {
-	return (struct graph_sum){(int64_t)p->death_blocks[row], (int64_t)p->death_bytes[row]};
+	return (struct graph_sum){(int64_t)profile_death_blocks(p, row),
+				  (int64_t)profile_death_bytes(p, row)};
 }
 
 static void take_death(struct graph_sum *from, const struct profile *p, size_t row)
@@ -177,8 +178,8 @@ static struct graph_sum *load_rests(const struct profile *p)
 {
 	struct graph_sum *rest = mem_array(p->cohort_count, sizeof *rest);
 	for (size_t i = 0; rest && i < p->cohort_count; i++)
-		rest[i] = (struct graph_sum){(int64_t)p->cohort_births[i],
-					     (int64_t)p->cohort_born_bytes[i]};
+		rest[i] = (struct graph_sum){(int64_t)profile_cohort_births(p, i),
+					     (int64_t)profile_cohort_born_bytes(p, i)};
 	for (size_t i = 0; rest && i < p->death_count; i++)
 		take_death(&rest[p->death_cohort[i] - 1], p, i);
 	return rest;
@@ -316,8 +317,8 @@ enum neap_err cells_load_births(const struct plan_side *side, struct cells *out,
 	if (!code && !reserve(out, p->cohort_count, false))
 		code = err_nomem(e, "the population");
 	for (size_t i = 0; !code && i < p->cohort_count; i++) {
-		struct graph_sum born = {(int64_t)p->cohort_births[i],
-					 (int64_t)p->cohort_born_bytes[i]};
+		struct graph_sum born = {(int64_t)profile_cohort_births(p, i),
+					 (int64_t)profile_cohort_born_bytes(p, i)};
 		emit(out, i, 0, born);
 	}
 	return finish(out, code);

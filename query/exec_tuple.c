@@ -63,7 +63,7 @@ uint64_t key_slice(const struct plan_key *k, uint64_t value)
 
 static bool thread_value(struct tuples *t, const struct cells *c, size_t i, size_t k)
 {
-	thread_id id = c->file->p->cohort_thread[c->cohort[i]];
+	thread_id id = profile_cohort_thread(c->file->p, c->cohort[i]);
 	t->tuple[k] = t->shown[k] = id ? id : UNKNOWN;
 	if (!id || !t->x->pl->is_two_files)
 		return true;
@@ -94,7 +94,7 @@ static bool key_value(struct tuples *t, const struct cells *c, size_t side, size
 	bool is_known = true;
 	if (key->kind == KEY_STACK) {
 		uint32_t leaf =
-			t->x->stacks[side]->leaf[c->file->columns.cohort_node[c->cohort[i]]];
+			t->x->stacks[side]->leaf[profile_cohort_node(c->file->p, c->cohort[i])];
 		value = t->x->stack_tree.place[side][leaf];
 	} else if (key->kind == KEY_TIME) {
 		value = (int64_t)key_slice(key, cell_time(c, i));
@@ -105,7 +105,7 @@ static bool key_value(struct tuples *t, const struct cells *c, size_t side, size
 	} else if (key->field == FIELD_TYPE) {
 		return type_value(t, c, i, k);
 	} else if (key->field == FIELD_API) {
-		value = p->sites[p->cohort_site[c->cohort[i]] - 1].api;
+		value = profile_site_api(p, p->cohort_site[c->cohort[i]] - 1);
 		is_known = value != API_UNKNOWN;
 	} else if (key->is_frame) {
 		value = 0; /* see frame_at */
@@ -130,7 +130,7 @@ static bool is_of_site(const struct tuples *t, size_t k)
 
 static bool is_mixed(const struct cells *c, uint32_t site_idx)
 {
-	return c->file->p->sites[site_idx].size_bytes == PROFILE_SIZE_MIXED;
+	return profile_site_size_bytes(c->file->p, site_idx) == PROFILE_SIZE_MIXED;
 }
 
 static uint32_t number_of(struct map *m, uint64_t key)
@@ -166,7 +166,7 @@ static bool value_at(struct tuples *t, const struct cells *c, size_t side, size_
 	const struct stacks *s = t->x->stacks[side];
 	if (k != t->frame_at)
 		return key_value(t, c, side, i, k);
-	uint32_t leaf = s->leaf[c->file->columns.cohort_node[c->cohort[i]]];
+	uint32_t leaf = s->leaf[profile_cohort_node(c->file->p, c->cohort[i])];
 	t->tuple[k] = t->shown[k] = t->x->frames.group[side][s->entry[leaf]];
 	return true;
 }

@@ -430,7 +430,7 @@ static bool thread_cells(const struct cells *c, struct text_match *m, uint8_t *k
 {
 	const struct profile *p = c->file->p;
 	for (size_t i = 0; i < c->count; i++) {
-		thread_id id = p->cohort_thread[c->cohort[i]];
+		thread_id id = profile_cohort_thread(p, c->cohort[i]);
 		bool fits = false;
 		if (id && !known[id]) {
 			if (thread_fits(m, c->file, id, &fits))
@@ -448,7 +448,7 @@ static bool api_cells(const struct cells *c, struct text_match *m, uint8_t *know
 	struct answers a = {.match = m, .known = known};
 	bool is_good = true;
 	for (size_t i = 0; is_good && i < c->count; i++) {
-		enum profile_api api = p->sites[p->cohort_site[c->cohort[i]] - 1].api;
+		enum profile_api api = profile_site_api(p, p->cohort_site[c->cohort[i]] - 1);
 		if (api != API_UNKNOWN)
 			is_good = ask(&a, api, profile_api_name(api), NULL, &out[i]);
 	}

@@ -172,16 +172,16 @@ static void each_change(struct classing *cl, change_fn *fn, void *arg)
 	}
 	for (size_t i = 0; i < p->cohort_count; i++) {
 		const struct change born = {cl->class_of[i], graph_cohort_birth(cl->file->g, i),
-					    (int64_t)p->cohort_births[i],
-					    (int64_t)p->cohort_born_bytes[i]};
+					    (int64_t)profile_cohort_births(p, i),
+					    (int64_t)profile_cohort_born_bytes(p, i)};
 		if (born.class != GROUP_NONE)
 			fn(cl, arg, &born);
 	}
 	for (snap_id s = 1; s <= p->snapshot_count; s++) {
 		for (size_t i = p->death_first[s - 1]; i < p->death_first[s]; i++) {
 			const struct change died = {cl->class_of[p->death_cohort[i] - 1], s,
-						    -(int64_t)p->death_blocks[i],
-						    -(int64_t)p->death_bytes[i]};
+						    -(int64_t)profile_death_blocks(p, i),
+						    -(int64_t)profile_death_bytes(p, i)};
 			if (died.class != GROUP_NONE)
 				fn(cl, arg, &died);
 		}

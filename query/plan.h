@@ -330,11 +330,11 @@ struct cells {
 /* Where a cell is in the recorded stacks: its innermost frame, its leaf. */
 static inline uint32_t cell_inner(const struct cells *c, size_t i)
 {
-	return c->file->stacks->inner[c->file->columns.cohort_node[c->cohort[i]]];
+	return c->file->stacks->inner[profile_cohort_node(c->file->p, c->cohort[i])];
 }
 static inline uint32_t cell_leaf(const struct cells *c, size_t i)
 {
-	return c->file->stacks->leaf[c->file->columns.cohort_node[c->cohort[i]]];
+	return c->file->stacks->leaf[profile_cohort_node(c->file->p, c->cohort[i])];
 }
 void cells_release(struct cells *c);
 /* cells_by_death - must the cells of a population be told apart by their deaths? */

@@ -26,11 +26,12 @@ static bool is_leaf(const struct graph *g, const struct graph_columns *c,
 	       (f->func && leaf < c->entry_count && c->entry_func[leaf] == f->func);
 }
 
-static struct way way_of(const struct graph *g, const struct profile_site *s, node_id leaf_node)
+static struct way way_of(const struct graph *g, size_t site_idx, node_id leaf_node)
 {
-	struct way w = {.api = s->api};
+	const struct profile *p = graph_profile(g);
+	struct way w = {.api = profile_site_api(p, site_idx)};
 	entry_id leaf = graph_leaf_entry(g, leaf_node), entry;
-	struct graph_walk walk = graph_walk_init(g, s->node);
+	struct graph_walk walk = graph_walk_init(g, profile_site_node(p, site_idx));
 	while (w.step_count < STEPS_MOST && (entry = graph_walk_next(&walk)) != ENTRY_NONE) {
 		if (entry == leaf && walk.node == leaf_node)
 			break;
@@ -73,11 +74,11 @@ static void find_ways(struct through *t, struct shortener *names, const struct g
 	struct way ways[WAYS_MOST];
 	size_t count = 0;
 	for (size_t i = 0; i < p->site_count && count < WAYS_MOST; i++) {
-		node_id leaf_node = c.leaf_node[p->sites[i].node];
+		node_id leaf_node = graph_leaf_node(g, profile_site_node(p, i));
 		if (!is_leaf(g, &c, f, leaf_node))
 			continue;
 		size_t known = 0;
-		ways[count] = way_of(g, &p->sites[i], leaf_node);
+		ways[count] = way_of(g, i, leaf_node);
 		while (known < count && !is_same_way(&c, &ways[known], &ways[count]))
 			known++;
 		count += known == count;

@@ -15,8 +15,8 @@ static void sum_deaths(struct graph *g)
 	const struct profile *p = g->p;
 	for (size_t i = 0; i < p->death_count; i++) {
 		struct graph_sum *died = &g->cohort_died[p->death_cohort[i] - 1];
-		died->blocks += (int64_t)p->death_blocks[i];
-		died->bytes += (int64_t)p->death_bytes[i];
+		died->blocks += (int64_t)profile_death_blocks(p, i);
+		died->bytes += (int64_t)profile_death_bytes(p, i);
 	}
 }
 
@@ -61,12 +61,9 @@ static enum neap_err build(struct graph *g, const struct graph_options *options,
 	if (code)
 		return code;
 	g->leaf_node = mem_array(p->node_count, sizeof *g->leaf_node);
-	g->cohort_node = mem_array(p->cohort_count, sizeof *g->cohort_node);
 	g->cohort_died = mem_zarray(p->cohort_count, sizeof *g->cohort_died);
-	if (!g->leaf_node || !g->cohort_node || !g->cohort_died)
+	if (!g->leaf_node || !g->cohort_died)
 		return err_nomem(e, "the index of the call tree");
-	for (size_t i = 0; i < p->cohort_count; i++)
-		g->cohort_node[i] = p->sites[p->cohort_site[i] - 1].node;
 	sum_deaths(g);
 	find_leaves(g);
 	return find_peak(g, e);
@@ -104,7 +101,6 @@ void graph_free(struct graph *g)
 	mem_free(g->module_canon);
 	mem_free(g->func_is_wrapper);
 	mem_free(g->leaf_node);
-	mem_free(g->cohort_node);
 	mem_free(g->cohort_died);
 	mem_free(g);
 }
@@ -131,7 +127,7 @@ entry_id graph_leaf_entry(const struct graph *g, node_id leaf_node)
 bool graph_is_exiting(const struct graph *g, node_id n)
 {
 	for (; n >= PROFILE_NODE_FIRST; n = g->p->node_parent[n]) {
-		if (g->p->node_flags[n] & NODE_EXITING)
+		if (profile_node_flags(g->p, n) & NODE_EXITING)
 			return true;
 	}
 	return false;

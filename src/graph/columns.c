@@ -13,8 +13,6 @@ struct graph_columns graph_columns(const struct graph *g)
 		.func_is_wrapper = g->func_is_wrapper,
 		.first_entry = g->first_entry,
 		.leaf_entry = g->leaf_entry,
-		.leaf_node = g->leaf_node,
-		.cohort_node = g->cohort_node,
 	};
 }
 

@@ -223,8 +223,6 @@ struct graph_columns {
 	const uint8_t *func_is_wrapper; /* by func_id; of 0 false */
 	const uint32_t *first_entry;
 	const entry_id *leaf_entry; /* by frame: its first entry that is no wrapper; ENTRY_NONE */
-	const node_id *leaf_node;   /* by node: graph_leaf_node */
-	const node_id *cohort_node; /* by cohort, cohort_id - 1 */
 };
 struct graph_columns graph_columns(const struct graph *g);
 uint32_t graph_frame_of_node(const struct graph *g, node_id n);

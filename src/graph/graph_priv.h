@@ -38,7 +38,6 @@ struct graph {
 	uint8_t *func_is_wrapper;
 
 	node_id *leaf_node;            /* by node */
-	node_id *cohort_node;          /* by cohort index */
 	struct graph_sum *cohort_died; /* D(S), by cohort index */
 
 	snap_id peak_snap; /* without an exact peak */
@@ -58,7 +57,9 @@ static inline uint32_t graph_frame_index(const struct graph *g, node_id n)
 
 static inline snap_id graph_birth(const struct profile *p, size_t cohort_idx)
 {
-	return p->cohort_flags[cohort_idx] & COHORT_INHERITED ? 0 : p->cohort_birth[cohort_idx];
+	return profile_cohort_flags(p, cohort_idx) & COHORT_INHERITED
+		       ? 0
+		       : profile_cohort_birth(p, cohort_idx);
 }
 
 /* build_entries - the entry columns and leaf_entry.  build.c calls it first. */

@@ -35,8 +35,8 @@ static void add_death_rows(const struct profile *p, struct graph_window w, int s
 		return;
 	for (size_t i = p->death_first[w.from]; i < p->death_first[w.to]; i++) {
 		struct graph_sum *v = &values[p->death_cohort[i] - 1];
-		v->blocks += sign * (int64_t)p->death_blocks[i];
-		v->bytes += sign * (int64_t)p->death_bytes[i];
+		v->blocks += sign * (int64_t)profile_death_blocks(p, i);
+		v->bytes += sign * (int64_t)profile_death_bytes(p, i);
 	}
 }
 
@@ -67,8 +67,8 @@ static void set_births(const struct profile *p, struct graph_window w, struct gr
 	for (size_t i = 0; i < p->cohort_count; i++) {
 		snap_id birth = graph_birth(p, i);
 		int64_t is_in = birth > w.from && birth <= w.to;
-		values[i].blocks = is_in * (int64_t)p->cohort_births[i];
-		values[i].bytes = is_in * (int64_t)p->cohort_born_bytes[i];
+		values[i].blocks = is_in * (int64_t)profile_cohort_births(p, i);
+		values[i].bytes = is_in * (int64_t)profile_cohort_born_bytes(p, i);
 	}
 }
 
@@ -77,8 +77,8 @@ static void set_temporary(const struct profile *p, struct graph_window w, struct
 	for (size_t i = 0; i < p->cohort_count; i++) {
 		snap_id birth = graph_birth(p, i);
 		int64_t is_in = birth > w.from && birth <= w.to;
-		values[i].blocks = is_in * (int64_t)p->cohort_temporary[i];
-		values[i].bytes = is_in * (int64_t)p->cohort_temporary_bytes[i];
+		values[i].blocks = is_in * (int64_t)profile_cohort_temporary(p, i);
+		values[i].bytes = is_in * (int64_t)profile_cohort_temporary_bytes(p, i);
 	}
 }
 
@@ -87,8 +87,8 @@ static void set_live(const struct graph *g, snap_id at, struct graph_sum *values
 	const struct profile *p = g->p;
 	for (size_t i = 0; i < p->cohort_count; i++) {
 		int64_t is_in = graph_birth(p, i) <= at;
-		values[i].blocks = is_in * (int64_t)p->cohort_births[i];
-		values[i].bytes = is_in * (int64_t)p->cohort_born_bytes[i];
+		values[i].blocks = is_in * (int64_t)profile_cohort_births(p, i);
+		values[i].bytes = is_in * (int64_t)profile_cohort_born_bytes(p, i);
 	}
 	add_deaths(g, (struct graph_window){.from = 0, .to = at}, -1, values);
 }
@@ -202,8 +202,8 @@ static void add_births_over_time(const struct profile *p, const uint8_t *keep,
 		if ((keep && !keep[i]) || birth > p->snapshot_count)
 			continue;
 		struct graph_sum *at = birth ? &ticks[birth].allocated : &ticks[0].live;
-		at->blocks += (int64_t)p->cohort_births[i];
-		at->bytes += (int64_t)p->cohort_born_bytes[i];
+		at->blocks += (int64_t)profile_cohort_births(p, i);
+		at->bytes += (int64_t)profile_cohort_born_bytes(p, i);
 	}
 }
 
@@ -218,8 +218,8 @@ void graph_timeline(const struct graph *g, const uint8_t *keep, struct graph_tic
 		for (size_t i = p->death_first[s - 1]; i < p->death_first[s]; i++) {
 			if (keep && !keep[p->death_cohort[i] - 1])
 				continue;
-			tick->freed.blocks += (int64_t)p->death_blocks[i];
-			tick->freed.bytes += (int64_t)p->death_bytes[i];
+			tick->freed.blocks += (int64_t)profile_death_blocks(p, i);
+			tick->freed.bytes += (int64_t)profile_death_bytes(p, i);
 		}
 		tick->time_ns = p->snapshots[s - 1].time_ns;
 		tick->live.blocks =

@@ -47,8 +47,8 @@ enum neap_err graph_types_build(const struct graph *g,
 	out->of_site = mem_zarray(p->site_count, sizeof *out->of_site);
 	bool is_ok = func_type && out->of_site && name_types(g, type_of, out, func_type);
 	for (size_t i = 0; is_ok && out->names.count && i < p->site_count; i++) {
-		node_id n = p->sites[i].node;
-		bool is_same = i && p->sites[i - 1].node == n;
+		node_id n = profile_site_node(p, i);
+		bool is_same = i && profile_site_node(p, i - 1) == n;
 		out->of_site[i] = is_same ? out->of_site[i - 1] : type_of_stack(g, func_type, n);
 	}
 	mem_free(func_type);

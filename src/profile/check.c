@@ -37,14 +37,14 @@ static void cohort_counters(struct checker *k)
 {
 	const struct profile *p = k->p;
 	for (size_t i = 0; i < p->cohort_count; i++) {
-		if (k->deaths[i] > p->cohort_births[i])
+		if (k->deaths[i] > profile_cohort_births(p, i))
 			found(k, "cohort %zu: %" PRIu64 " deaths of %" PRIu64 " births", i + 1,
-			      k->deaths[i], p->cohort_births[i]);
-		else if (k->died_bytes[i] > p->cohort_born_bytes[i])
+			      k->deaths[i], profile_cohort_births(p, i));
+		else if (k->died_bytes[i] > profile_cohort_born_bytes(p, i))
 			found(k, "cohort %zu: %" PRIu64 " bytes freed of %" PRIu64, i + 1,
-			      k->died_bytes[i], p->cohort_born_bytes[i]);
-		else if (k->deaths[i] == p->cohort_births[i] &&
-			 k->died_bytes[i] != p->cohort_born_bytes[i])
+			      k->died_bytes[i], profile_cohort_born_bytes(p, i));
+		else if (k->deaths[i] == profile_cohort_births(p, i) &&
+			 k->died_bytes[i] != profile_cohort_born_bytes(p, i))
 			found(k, "cohort %zu: all blocks freed, but not all bytes", i + 1);
 	}
 }
@@ -53,10 +53,10 @@ static void temporary_blocks(struct checker *k)
 {
 	const struct profile *p = k->p;
 	for (size_t i = 0; i < p->cohort_count; i++)
-		if (p->cohort_temporary[i] > k->deaths[i] ||
-		    p->cohort_temporary_bytes[i] > k->died_bytes[i])
+		if (profile_cohort_temporary(p, i) > k->deaths[i] ||
+		    profile_cohort_temporary_bytes(p, i) > k->died_bytes[i])
 			found(k, "cohort %zu: %" PRIu64 " temporary blocks of %" PRIu64 " deaths",
-			      i + 1, p->cohort_temporary[i], k->deaths[i]);
+			      i + 1, profile_cohort_temporary(p, i), k->deaths[i]);
 }
 
 static void deaths_follow_births(struct checker *k)
@@ -64,7 +64,7 @@ static void deaths_follow_births(struct checker *k)
 	const struct profile *p = k->p;
 	for (size_t s = 1; s <= p->snapshot_count; s++)
 		for (size_t d = p->death_first[s - 1]; d < p->death_first[s]; d++)
-			if (p->cohort_birth[p->death_cohort[d] - 1] > s)
+			if (profile_cohort_birth(p, p->death_cohort[d] - 1) > s)
 				found(k, "cohort %u: deaths in interval %zu, before its birth",
 				      p->death_cohort[d], s);
 }
@@ -73,7 +73,7 @@ static void inherited_cohorts(struct checker *k)
 {
 	const struct profile *p = k->p;
 	for (size_t i = 0; i < p->cohort_count && !p->run.is_forked; i++)
-		if (p->cohort_flags[i] & COHORT_INHERITED)
+		if (profile_cohort_flags(p, i) & COHORT_INHERITED)
 			found(k, "cohort %zu: inherited, but the process was not forked", i + 1);
 }
 
@@ -95,9 +95,9 @@ static void peak_entries(struct checker *k)
 	for (size_t i = 0; i < p->peak_entry_count; i++) {
 		const struct profile_peak_entry *x = &p->peak_entries[i];
 		sum += x->bytes;
-		if (x->blocks > p->cohort_births[x->cohort - 1])
+		if (x->blocks > profile_cohort_births(p, x->cohort - 1))
 			found(k, "peak: %" PRIu64 " live blocks of cohort %u, which has %" PRIu64,
-			      x->blocks, x->cohort, p->cohort_births[x->cohort - 1]);
+			      x->blocks, x->cohort, profile_cohort_births(p, x->cohort - 1));
 	}
 	if (p->has_peak && distance(sum, p->peak.bytes) > p->peak.bound_bytes)
 		found(k,
@@ -130,12 +130,12 @@ static void live_bytes(struct checker *k)
 		return;
 	}
 	for (size_t i = 0; i < p->cohort_count; i++)
-		born[p->cohort_birth[i]] += p->cohort_born_bytes[i];
+		born[profile_cohort_birth(p, i)] += profile_cohort_born_bytes(p, i);
 	uint64_t live = 0, bound = p->peak.bound_bytes;
 	for (size_t s = 1; s <= p->snapshot_count; s++) {
 		live += born[s];
 		for (size_t d = p->death_first[s - 1]; d < p->death_first[s]; d++)
-			live -= p->death_bytes[d];
+			live -= profile_death_bytes(p, d);
 		/* A birth that was seen late counts early here, so only too much at the end is wrong. */
 		if ((int64_t)live < 0)
 			found(k, "snapshot %zu: %" PRId64 " live bytes", s, (int64_t)live);
@@ -154,7 +154,7 @@ static void running_total(struct checker *k)
 		return;
 	uint64_t live = 0;
 	for (size_t i = 0; i < p->cohort_count; i++)
-		live += p->cohort_born_bytes[i] - k->died_bytes[i];
+		live += profile_cohort_born_bytes(p, i) - k->died_bytes[i];
 	uint64_t total = (uint64_t)p->snapshots[p->snapshot_count - 1].live_bytes;
 	if (live != total)
 		found(k,
@@ -193,8 +193,8 @@ static bool sum_deaths(struct checker *k)
 	if (!k->deaths || !k->died_bytes)
 		return false;
 	for (size_t d = 0; d < p->death_count; d++) {
-		k->deaths[p->death_cohort[d] - 1] += p->death_blocks[d];
-		k->died_bytes[p->death_cohort[d] - 1] += p->death_bytes[d];
+		k->deaths[p->death_cohort[d] - 1] += profile_death_blocks(p, d);
+		k->died_bytes[p->death_cohort[d] - 1] += profile_death_bytes(p, d);
 	}
 	return true;
 }

@@ -87,15 +87,15 @@ static void dump_tree(const struct profile *p, const struct dump *d)
 			   p->frames[i].module, p->frames[i].pc, p->frames[i].flags);
 	for (size_t i = d->node_count; i < p->node_count; i++)
 		buf_printf(out, "  node %zu parent %u frame %u flags 0x%x\n", i, p->node_parent[i],
-			   p->node_frame[i], p->node_flags[i]);
+			   p->node_frame[i], profile_node_flags(p, i));
 	for (size_t i = d->site_count; i < p->site_count; i++) {
-		const struct profile_site *s = &p->sites[i];
-		buf_printf(out, "  site %zu node %u ", i + 1, s->node);
-		if (s->size_bytes == PROFILE_SIZE_MIXED)
+		uint64_t size_bytes = profile_site_size_bytes(p, i);
+		buf_printf(out, "  site %zu node %u ", i + 1, profile_site_node(p, i));
+		if (size_bytes == PROFILE_SIZE_MIXED)
 			buf_puts(out, "size mixed");
 		else
-			buf_printf(out, "size %" PRIu64, s->size_bytes);
-		buf_printf(out, " api %s\n", profile_api_name(s->api));
+			buf_printf(out, "size %" PRIu64, size_bytes);
+		buf_printf(out, " api %s\n", profile_api_name(profile_site_api(p, i)));
 	}
 }
 
@@ -114,12 +114,14 @@ static void dump_snapshot(void *ctx, const struct loader *l, const struct profil
 			out,
 			"    new cohort %zu site %u thread %u birth %u flags 0x%x births %" PRIu64
 			" bytes %" PRIu64 " temporary %" PRIu64 " bytes %" PRIu64 "\n",
-			i + 1, p->cohort_site[i], p->cohort_thread[i], p->cohort_birth[i],
-			p->cohort_flags[i], p->cohort_births[i], p->cohort_born_bytes[i],
-			p->cohort_temporary[i], p->cohort_temporary_bytes[i]);
+			i + 1, p->cohort_site[i], profile_cohort_thread(p, i),
+			profile_cohort_birth(p, i), profile_cohort_flags(p, i),
+			profile_cohort_births(p, i), profile_cohort_born_bytes(p, i),
+			profile_cohort_temporary(p, i), profile_cohort_temporary_bytes(p, i));
 	for (size_t i = p->death_count; i < l->snap.death_count; i++)
 		buf_printf(out, "    deaths cohort %u blocks %" PRIu64 " bytes %" PRIu64 "\n",
-			   p->death_cohort[i], p->death_blocks[i], p->death_bytes[i]);
+			   p->death_cohort[i], profile_death_blocks(p, i),
+			   profile_death_bytes(p, i));
 	for (size_t i = 0; i < l->snap.adjustment_count; i++) {
 		const struct adjustment *a = &l->snap.adjustments[i];
 		buf_printf(out,

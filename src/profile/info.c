@@ -30,18 +30,18 @@ static struct totals add_up(const struct profile *p)
 {
 	struct totals t = {0};
 	for (size_t i = 0; i < p->cohort_count; i++) {
-		bool is_own = !(p->cohort_flags[i] & COHORT_INHERITED);
-		*(is_own ? &t.blocks : &t.inherited_blocks) += p->cohort_births[i];
-		*(is_own ? &t.bytes : &t.inherited_bytes) += p->cohort_born_bytes[i];
-		t.temporary_blocks += p->cohort_temporary[i];
-		if (!is_own || p->sites[p->cohort_site[i] - 1].api != API_MMAP)
+		bool is_own = !(profile_cohort_flags(p, i) & COHORT_INHERITED);
+		*(is_own ? &t.blocks : &t.inherited_blocks) += profile_cohort_births(p, i);
+		*(is_own ? &t.bytes : &t.inherited_bytes) += profile_cohort_born_bytes(p, i);
+		t.temporary_blocks += profile_cohort_temporary(p, i);
+		if (!is_own || profile_site_api(p, p->cohort_site[i] - 1) != API_MMAP)
 			continue;
-		t.mapped_blocks += p->cohort_births[i];
-		t.mapped_bytes += p->cohort_born_bytes[i];
+		t.mapped_blocks += profile_cohort_births(p, i);
+		t.mapped_bytes += profile_cohort_born_bytes(p, i);
 	}
 	for (size_t i = 0; i < p->death_count; i++) {
-		t.freed_blocks += p->death_blocks[i];
-		t.freed_bytes += p->death_bytes[i];
+		t.freed_blocks += profile_death_blocks(p, i);
+		t.freed_bytes += profile_death_bytes(p, i);
 	}
 	for (size_t f = 0; p->has_symbols && f < p->symbols.frame_count; f++)
 		t.named_frames += p->symbols.first_line[f] < p->symbols.first_line[f + 1];

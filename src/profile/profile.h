@@ -362,6 +362,84 @@ struct profile {
 	struct arena arena; /* strings and small arrays */
 };
 
+/* ---- columns ----------------------------------------------------------------------------- */
+
+/*
+ * One value of a column.  How columns are kept is the reader's business; rows count from 0.
+ * Bytes of a cohort or a death are those of its blocks, whether its site has one size or many.
+ */
+static inline uint8_t profile_node_flags(const struct profile *p, node_id n)
+{
+	return p->node_flags[n];
+}
+
+static inline node_id profile_site_node(const struct profile *p, size_t row)
+{
+	return p->sites[row].node;
+}
+
+static inline uint64_t profile_site_size_bytes(const struct profile *p, size_t row)
+{
+	return p->sites[row].size_bytes;
+}
+
+static inline enum profile_api profile_site_api(const struct profile *p, size_t row)
+{
+	return p->sites[row].api;
+}
+
+static inline node_id profile_cohort_node(const struct profile *p, size_t row)
+{
+	return profile_site_node(p, p->cohort_site[row] - 1);
+}
+
+static inline thread_id profile_cohort_thread(const struct profile *p, size_t row)
+{
+	return p->cohort_thread[row];
+}
+
+static inline snap_id profile_cohort_birth(const struct profile *p, size_t row)
+{
+	return p->cohort_birth[row];
+}
+
+static inline uint8_t profile_cohort_flags(const struct profile *p, size_t row)
+{
+	return p->cohort_flags[row];
+}
+
+static inline uint64_t profile_cohort_births(const struct profile *p, size_t row)
+{
+	return p->cohort_births[row];
+}
+
+static inline uint64_t profile_cohort_temporary(const struct profile *p, size_t row)
+{
+	return p->cohort_temporary[row];
+}
+
+static inline uint64_t profile_cohort_born_bytes(const struct profile *p, size_t row)
+{
+	return p->cohort_born_bytes[row];
+}
+
+static inline uint64_t profile_cohort_temporary_bytes(const struct profile *p, size_t row)
+{
+	return p->cohort_temporary_bytes[row];
+}
+
+static inline uint64_t profile_death_blocks(const struct profile *p, size_t row)
+{
+	return p->death_blocks[row];
+}
+
+static inline uint64_t profile_death_bytes(const struct profile *p, size_t row)
+{
+	return p->death_bytes[row];
+}
+
+/* ---- reading ---------------------------------------------------------------------------------- */
+
 /*
  * profile_open - read a profile file.
  * Fails:  ERR_IO, ERR_FORMAT (not a neap profile, or nothing whole in it),

@@ -157,10 +157,9 @@ static void fill_sets(struct finder *f, size_t from)
 
 static void add_cohorts(struct finder *f, size_t from, enum graph_pop pop)
 {
-	const struct graph_columns columns = graph_columns(f->g);
 	graph_pop_cohorts(f->g, pop, graph_whole_run(f->g), f->cohorts);
 	for (size_t i = 0; i < f->p->cohort_count; i++) {
-		uint64_t set = f->cohorts[i].blocks ? f->set[columns.cohort_node[i]] : 0;
+		uint64_t set = f->cohorts[i].blocks ? f->set[profile_cohort_node(f->p, i)] : 0;
 		for (; set; set &= set - 1) {
 			struct missing_module *m =
 				&f->out->items[from + (size_t)__builtin_ctzll(set)];

@@ -71,7 +71,7 @@ static uint32_t place_of_site(struct path_finder *f, size_t site)
 {
 	uint32_t *place = &f->place_of_site[site];
 	if (*place == PLACE_NONE) {
-		node_id node = graph_profile(f->g)->sites[site].node;
+		node_id node = profile_site_node(graph_profile(f->g), site);
 		*place = path_finder_place(f, graph_leaf_entry(f->g, graph_leaf_node(f->g, node)));
 	}
 	return *place;
@@ -182,13 +182,12 @@ static bool add_to_path(struct chooser *c, const struct site_of_path *s)
 	return true;
 }
 
-static bool keep_site(struct chooser *c, const struct profile_site *site, uint32_t row,
-		      struct graph_sum sum)
+static bool keep_site(struct chooser *c, node_id node, uint32_t row, struct graph_sum sum)
 {
 	if (!vec_reserve((void **)&c->sites, &c->site_cap, c->site_count + 1, sizeof *c->sites))
 		return false;
 	struct site_of_path *s = &c->sites[c->site_count++];
-	*s = (struct site_of_path){site->node, graph_leaf_node(c->f->g, site->node), row, sum};
+	*s = (struct site_of_path){node, graph_leaf_node(c->f->g, node), row, sum};
 	return add_to_path(c, s);
 }
 
@@ -202,8 +201,8 @@ static bool find_paths(struct chooser *c)
 		uint32_t place = place_of_site(c->f, i);
 		if (place == PLACE_NONE)
 			return false;
-		uint32_t row = row_of_site(c, place, p->sites[i].api);
-		if (row != NO_ROW && !keep_site(c, &p->sites[i], row, sum))
+		uint32_t row = row_of_site(c, place, profile_site_api(p, i));
+		if (row != NO_ROW && !keep_site(c, profile_site_node(p, i), row, sum))
 			return false;
 	}
 	return true;

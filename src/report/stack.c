@@ -203,7 +203,8 @@ void stack_full(struct text *t, struct shortener *nm, const struct graph *g, nod
 		struct graph_frame f = graph_entry(g, entry);
 		text_printf(t, STYLE_DIM, "      %3zu  ", number);
 		is_skipped = is_skipped && !(w.node == leaf_node && entry == leaf);
-		write_full_frame(t, nm, &f, is_skipped, p->node_flags[w.node] & NODE_EXITING);
+		write_full_frame(t, nm, &f, is_skipped,
+				 profile_node_flags(p, w.node) & NODE_EXITING);
 		text_newline(t);
 	}
 }

@@ -191,7 +191,7 @@ static void check_callers(struct checks *s, const char *arg)
 	size_t found = 0;
 	bool is_ok = true;
 	for (size_t i = 0; id != UINT32_MAX && i < p->site_count && is_ok; i++) {
-		size_t n = truth_stack(&s->truth, p->sites[i].node, stack, CAP);
+		size_t n = truth_stack(&s->truth, profile_site_node(p, i), stack, CAP);
 		for (size_t k = 0; k < n && is_ok; k++) {
 			if (stack[k] != id)
 				continue;

@@ -73,18 +73,18 @@ static enum neap_err add_cohorts(struct truth *t, struct err *e)
 		return err_nomem(e, "cohorts");
 	for (size_t i = 0; i < p->cohort_count; i++) {
 		struct truth_sum *c = &t->cohorts[i];
-		c->live_count = p->cohort_births[i];
-		c->live_bytes = p->cohort_born_bytes[i];
-		if (!(p->cohort_flags[i] & COHORT_INHERITED)) {
-			c->alloc_count = p->cohort_births[i];
-			c->alloc_bytes = p->cohort_born_bytes[i];
+		c->live_count = profile_cohort_births(p, i);
+		c->live_bytes = profile_cohort_born_bytes(p, i);
+		if (!(profile_cohort_flags(p, i) & COHORT_INHERITED)) {
+			c->alloc_count = profile_cohort_births(p, i);
+			c->alloc_bytes = profile_cohort_born_bytes(p, i);
 		}
-		c->temporary_count = p->cohort_temporary[i];
-		c->temporary_bytes = p->cohort_temporary_bytes[i];
+		c->temporary_count = profile_cohort_temporary(p, i);
+		c->temporary_bytes = profile_cohort_temporary_bytes(p, i);
 	}
 	for (size_t i = 0; i < p->death_count; i++) {
-		t->cohorts[p->death_cohort[i] - 1].live_count -= p->death_blocks[i];
-		t->cohorts[p->death_cohort[i] - 1].live_bytes -= p->death_bytes[i];
+		t->cohorts[p->death_cohort[i] - 1].live_count -= profile_death_blocks(p, i);
+		t->cohorts[p->death_cohort[i] - 1].live_bytes -= profile_death_bytes(p, i);
 	}
 	for (size_t i = 0; i < p->peak_entry_count; i++) {
 		const struct profile_peak_entry *k = &p->peak_entries[i];
@@ -166,7 +166,7 @@ static void add_sites(struct truth *t, const struct truth_sum *sites, const bool
 	const struct profile *p = t->profile;
 	for (size_t i = 0; i < p->site_count; i++) {
 		struct site_names at = {.distinct = scratch};
-		site_resolve(t, p->sites[i].node, is_wrapper, stamps, (uint32_t)i + 1, &at);
+		site_resolve(t, profile_site_node(p, i), is_wrapper, stamps, (uint32_t)i + 1, &at);
 		if (at.leaf != UINT32_MAX)
 			sum_add(&t->leaf[at.leaf], &sites[i]);
 		for (uint32_t k = 0; k < at.count; k++)

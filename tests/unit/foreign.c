@@ -47,8 +47,8 @@ static void tell_stack(const struct profile *p, node_id node, struct buf *out)
 static void deaths(const struct profile *p, uint64_t *blocks, uint64_t *bytes)
 {
 	for (size_t i = 0; i < p->death_count; i++) {
-		blocks[p->death_cohort[i] - 1] += p->death_blocks[i];
-		bytes[p->death_cohort[i] - 1] += p->death_bytes[i];
+		blocks[p->death_cohort[i] - 1] += profile_death_blocks(p, i);
+		bytes[p->death_cohort[i] - 1] += profile_death_bytes(p, i);
 	}
 }
 
@@ -59,14 +59,14 @@ static struct foreign_sums sums_of(const struct profile *p)
 				 .is_partial = p->source.is_partial,
 				 .peak_bytes = p->has_peak ? p->peak.bytes : 0};
 	for (size_t i = 0; i < p->cohort_count; i++) {
-		s.born_blocks += p->cohort_births[i];
-		s.born_bytes += p->cohort_born_bytes[i];
+		s.born_blocks += profile_cohort_births(p, i);
+		s.born_bytes += profile_cohort_born_bytes(p, i);
 	}
 	s.live_blocks = s.born_blocks;
 	s.live_bytes = s.born_bytes;
 	for (size_t i = 0; i < p->death_count; i++) {
-		s.live_blocks -= p->death_blocks[i];
-		s.live_bytes -= p->death_bytes[i];
+		s.live_blocks -= profile_death_blocks(p, i);
+		s.live_bytes -= profile_death_bytes(p, i);
 	}
 	return s;
 }
@@ -82,13 +82,14 @@ void foreign_tell(const struct profile *p, struct buf *out)
 		   s.born_bytes, s.live_blocks, s.live_bytes, s.is_estimated ? ", estimated" : "",
 		   s.is_partial ? ", partial" : "");
 	for (size_t i = 0; i < p->cohort_count; i++) {
-		tell_stack(p, p->sites[p->cohort_site[i] - 1].node, out);
+		tell_stack(p, profile_site_node(p, p->cohort_site[i] - 1), out);
 		buf_printf(out, " %" PRIu64 " %" PRIu64 " live %" PRIu64 " %" PRIu64,
-			   p->cohort_births[i], p->cohort_born_bytes[i],
-			   p->cohort_births[i] - blocks[i], p->cohort_born_bytes[i] - bytes[i]);
+			   profile_cohort_births(p, i), profile_cohort_born_bytes(p, i),
+			   profile_cohort_births(p, i) - blocks[i],
+			   profile_cohort_born_bytes(p, i) - bytes[i]);
 		if (!(p->source.unknown & FACT_THREADS))
-			buf_printf(out, " @%u%s", p->threads[p->cohort_thread[i] - 1].tid,
-				   p->threads[p->cohort_thread[i] - 1].name);
+			buf_printf(out, " @%u%s", p->threads[profile_cohort_thread(p, i) - 1].tid,
+				   p->threads[profile_cohort_thread(p, i) - 1].name);
 		buf_putc(out, '\n');
 	}
 	for (const char *note = p->source.notes; *note;) {

@@ -7,7 +7,7 @@
 
 static bool is_inherited(const struct profile *p, size_t c)
 {
-	return p->cohort_flags[c] & COHORT_INHERITED;
+	return profile_cohort_flags(p, c) & COHORT_INHERITED;
 }
 
 static struct graph_sum deaths_until(const struct profile *p, size_t c, snap_id until)
@@ -17,8 +17,8 @@ static struct graph_sum deaths_until(const struct profile *p, size_t c, snap_id 
 		for (size_t i = p->death_first[s - 1]; i < p->death_first[s]; i++) {
 			if (p->death_cohort[i] != c + 1)
 				continue;
-			sum.blocks += (int64_t)p->death_blocks[i];
-			sum.bytes += (int64_t)p->death_bytes[i];
+			sum.blocks += (int64_t)profile_death_blocks(p, i);
+			sum.bytes += (int64_t)profile_death_bytes(p, i);
 		}
 	}
 	return sum;
@@ -31,12 +31,13 @@ static struct graph_sum minus(struct graph_sum a, struct graph_sum b)
 
 static struct graph_sum births(const struct profile *p, size_t c)
 {
-	return (struct graph_sum){(int64_t)p->cohort_births[c], (int64_t)p->cohort_born_bytes[c]};
+	return (struct graph_sum){(int64_t)profile_cohort_births(p, c),
+				  (int64_t)profile_cohort_born_bytes(p, c)};
 }
 
 static struct graph_sum live_at(const struct profile *p, size_t c, snap_id at)
 {
-	bool is_born = is_inherited(p, c) || p->cohort_birth[c] <= at;
+	bool is_born = is_inherited(p, c) || profile_cohort_birth(p, c) <= at;
 	struct graph_sum none = {0, 0};
 	return minus(is_born ? births(p, c) : none, deaths_until(p, c, at));
 }
@@ -75,8 +76,8 @@ struct graph_sum ref_cohort(const struct profile *p, enum graph_pop pop, struct 
 			    size_t c)
 {
 	struct graph_sum none = {0, 0};
-	bool is_born_in =
-		!is_inherited(p, c) && p->cohort_birth[c] > w.from && p->cohort_birth[c] <= w.to;
+	bool is_born_in = !is_inherited(p, c) && profile_cohort_birth(p, c) > w.from &&
+			  profile_cohort_birth(p, c) <= w.to;
 	switch (pop) {
 	case POP_LIVE:
 		return live_at(p, c, w.to);
@@ -90,8 +91,8 @@ struct graph_sum ref_cohort(const struct profile *p, enum graph_pop pop, struct 
 		return minus(deaths_until(p, c, w.to), deaths_until(p, c, w.from));
 	case POP_TEMPORARY:
 		if (is_born_in)
-			return (struct graph_sum){(int64_t)p->cohort_temporary[c],
-						  (int64_t)p->cohort_temporary_bytes[c]};
+			return (struct graph_sum){(int64_t)profile_cohort_temporary(p, c),
+						  (int64_t)profile_cohort_temporary_bytes(p, c)};
 		return none;
 	case POP_SURVIVORS:
 		return is_born_in ? live_at(p, c, w.to) : none;

@@ -42,10 +42,11 @@ static uint64_t lifetime_of(const struct ref_side *side, const struct part *b)
 
 static int64_t size_of(const struct profile *p, const struct part *b)
 {
-	uint64_t size = p->sites[p->cohort_site[b->cohort] - 1].size_bytes;
+	uint64_t size = profile_site_size_bytes(p, p->cohort_site[b->cohort] - 1);
 	if (size != PROFILE_SIZE_MIXED)
 		return (int64_t)size;
-	return (int64_t)(p->cohort_born_bytes[b->cohort] / p->cohort_births[b->cohort]);
+	return (int64_t)(profile_cohort_born_bytes(p, b->cohort) /
+			 profile_cohort_births(p, b->cohort));
 }
 
 static bool block_number(const struct ref_side *side, const struct part *b,
@@ -57,7 +58,7 @@ static bool block_number(const struct ref_side *side, const struct part *b,
 		*out = size_of(p, b);
 		return true;
 	case FIELD_TID:
-		*out = p->threads[p->cohort_thread[b->cohort] - 1].tid;
+		*out = p->threads[profile_cohort_thread(p, b->cohort) - 1].tid;
 		return *out;
 	case FIELD_LIFETIME:
 		*out = (int64_t)lifetime_of(side, b);
@@ -93,14 +94,14 @@ static bool block_named(const struct ref_side *side, const struct part *b,
 			const struct ref_stack *s, const struct ast_compare *c)
 {
 	const struct profile *p = side->p;
-	thread_id thread = p->cohort_thread[b->cohort];
+	thread_id thread = profile_cohort_thread(p, b->cohort);
 	const char *text = p->threads[thread - 1].name;
 	char id[16], shown[64];
 	bool fits = false;
 	snprintf(id, sizeof id, "%u", thread);
 	snprintf(shown, sizeof shown, "%s%s#%s", text, *text ? " " : "", id);
 	if (c->field == FIELD_API) {
-		enum profile_api api = p->sites[p->cohort_site[b->cohort] - 1].api;
+		enum profile_api api = profile_site_api(p, p->cohort_site[b->cohort] - 1);
 		if (api == API_UNKNOWN)
 			return false;
 		text = profile_api_name(api);
@@ -180,8 +181,10 @@ static void split_cohort(const struct profile *p, size_t c, struct parts *out)
 {
 	struct part rest = {
 		.cohort = c,
-		.birth = p->cohort_flags[c] & COHORT_INHERITED ? 0 : p->cohort_birth[c],
-		.value = {(int64_t)p->cohort_births[c], (int64_t)p->cohort_born_bytes[c]},
+		.birth = profile_cohort_flags(p, c) & COHORT_INHERITED ? 0
+								       : profile_cohort_birth(p, c),
+		.value = {(int64_t)profile_cohort_births(p, c),
+			  (int64_t)profile_cohort_born_bytes(p, c)},
 	};
 	for (snap_id s = 1; s <= p->snapshot_count; s++) {
 		for (size_t i = p->death_first[s - 1]; i < p->death_first[s]; i++) {
@@ -189,8 +192,8 @@ static void split_cohort(const struct profile *p, size_t c, struct parts *out)
 				continue;
 			struct part b = rest;
 			b.death = s;
-			b.value.blocks = (int64_t)p->death_blocks[i];
-			b.value.bytes = (int64_t)p->death_bytes[i];
+			b.value.blocks = (int64_t)profile_death_blocks(p, i);
+			b.value.bytes = (int64_t)profile_death_bytes(p, i);
 			rest.value.blocks -= b.value.blocks;
 			rest.value.bytes -= b.value.bytes;
 			add_part(out, &b);
@@ -240,12 +243,13 @@ static void population_of(const struct ref_side *side, size_t c, struct parts *o
 	struct graph_window w = side->window;
 	struct parts all = {0};
 	split_cohort(p, c, &all);
-	snap_id birth = p->cohort_flags[c] & COHORT_INHERITED ? 0 : p->cohort_birth[c];
+	snap_id birth =
+		profile_cohort_flags(p, c) & COHORT_INHERITED ? 0 : profile_cohort_birth(p, c);
 	bool is_born_in = birth > w.from && birth <= w.to;
 	if (side->pop == POP_TEMPORARY && is_born_in)
 		take(&all,
-		     (struct graph_sum){(int64_t)p->cohort_temporary[c],
-					(int64_t)p->cohort_temporary_bytes[c]},
+		     (struct graph_sum){(int64_t)profile_cohort_temporary(p, c),
+					(int64_t)profile_cohort_temporary_bytes(p, c)},
 		     false, out);
 	if (side->pop == POP_PEAK && p->has_peak)
 		take(&all, peak_of(p, c), true, out);
@@ -417,12 +421,12 @@ static void put_block_key(char *to, const struct ref_question *q, const struct r
 	} else if (k->kind == KEY_TIME) {
 		put_number(to, bucket(k, time_of(p, side->pop == POP_FREED ? b->death : b->birth)));
 	} else if (k->field == FIELD_THREAD) {
-		thread_id id = p->cohort_thread[b->cohort];
+		thread_id id = profile_cohort_thread(p, b->cohort);
 		put(to, p->threads[id - 1].name);
 		put(to, *p->threads[id - 1].name ? " #" : "#");
 		put_number(to, id);
 	} else if (k->field == FIELD_API) {
-		enum profile_api api = p->sites[p->cohort_site[b->cohort] - 1].api;
+		enum profile_api api = profile_site_api(p, p->cohort_site[b->cohort] - 1);
 		put(to, api == API_UNKNOWN ? "?" : profile_api_name(api));
 	} else if (k->field == FIELD_TYPE) {
 		put(to, type_of(side, s) ? type_of(side, s) : "?");
@@ -537,7 +541,7 @@ static void add_block(const struct ref_question *q, const struct ref_side *side,
 {
 	struct ref_stack s, recorded;
 	const struct profile *p = side->p;
-	ref_make_stack(&recorded, side, p->sites[p->cohort_site[b->cohort] - 1].node);
+	ref_make_stack(&recorded, side, profile_site_node(p, p->cohort_site[b->cohort] - 1));
 	s = recorded;
 	add_sum(&t->all, b->value);
 	if (q->query->filter && !block_fits(side, b, &s, q->query->filter))

@@ -214,8 +214,8 @@ static const char *wrong_tree(const struct profile *p)
 			return "frame of a node";
 	}
 	for (size_t i = 0; i < p->site_count; i++)
-		if (!p->sites[i].node || p->sites[i].node >= p->node_count ||
-		    (unsigned)p->sites[i].api >= API_COUNT)
+		if (!profile_site_node(p, i) || profile_site_node(p, i) >= p->node_count ||
+		    (unsigned)profile_site_api(p, i) >= API_COUNT)
 			return "site";
 	return NULL;
 }
@@ -225,9 +225,9 @@ static const char *wrong_cohorts(const struct profile *p)
 	for (size_t i = 0; i < p->cohort_count; i++) {
 		if (!p->cohort_site[i] || p->cohort_site[i] > p->site_count)
 			return "site of a cohort";
-		if (!p->cohort_thread[i] || p->cohort_thread[i] > p->thread_count)
+		if (!profile_cohort_thread(p, i) || profile_cohort_thread(p, i) > p->thread_count)
 			return "thread of a cohort";
-		if (!p->cohort_birth[i] || p->cohort_birth[i] > p->snapshot_count)
+		if (!profile_cohort_birth(p, i) || profile_cohort_birth(p, i) > p->snapshot_count)
 			return "birth of a cohort";
 	}
 	if (p->death_first[0] != 0 || p->death_first[p->snapshot_count] != p->death_count)

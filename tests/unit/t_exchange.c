@@ -100,7 +100,7 @@ Test(heaptrack, operator_new_is_its_callers)
 {
 	struct profile *p = parse_text(HEAD "i 100 1 2 4 c\ni 200 1 3\nt 1 0\nt 2 1\na 8 2\n+ 0\n");
 	cr_assert_eq(p->node_count, PROFILE_NODE_FIRST + 1);
-	cr_assert_eq(p->sites[0].node, PROFILE_NODE_FIRST);
+	cr_assert_eq(profile_site_node(p, 0), PROFILE_NODE_FIRST);
 	cr_assert_str_eq(p->symbols.funcs[p->symbols.lines[0].func - 1].name, "main");
 	cr_assert_str_eq(p->symbols.files[p->symbols.lines[0].file - 1], "f.c");
 	cr_assert_eq(p->symbols.lines[0].line, 12);
@@ -171,7 +171,7 @@ Test(massif, trees_are_turned_round)
 	cr_assert(p->source.unknown & FACT_COUNTS);
 	bool has_main_f = false;
 	for (size_t i = 0; i < p->site_count; i++) {
-		node_id n = p->sites[i].node, up = p->node_parent[n];
+		node_id n = profile_site_node(p, i), up = p->node_parent[n];
 		frame_id leaf = p->node_frame[n];
 		if (up < PROFILE_NODE_FIRST || p->frames[leaf - 1].pc != 0x10b)
 			continue;

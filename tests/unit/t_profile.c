@@ -125,13 +125,13 @@ Test(profile, call_tree_comes_back)
 	for (size_t i = 0; i < 5; i++) {
 		cr_assert_eq(p->node_parent[4 + i], parents[i]);
 		cr_assert_eq(p->node_frame[4 + i], frames[i]);
-		cr_assert_eq(p->node_flags[4 + i], i == 3 ? NODE_EXITING : 0);
+		cr_assert_eq(profile_node_flags(p, 4 + i), i == 3 ? NODE_EXITING : 0);
 	}
 	cr_assert_eq(p->site_count, 5);
-	cr_assert_eq(p->sites[1].size_bytes, 0);
-	cr_assert_eq(p->sites[2].size_bytes, PROFILE_SIZE_MIXED);
-	cr_assert_eq(p->sites[2].api, API_REALLOC);
-	cr_assert_eq(p->sites[4].node, 5);
+	cr_assert_eq(profile_site_size_bytes(p, 1), 0);
+	cr_assert_eq(profile_site_size_bytes(p, 2), PROFILE_SIZE_MIXED);
+	cr_assert_eq(profile_site_api(p, 2), API_REALLOC);
+	cr_assert_eq(profile_site_node(p, 4), 5);
 	profile_free(p);
 }
 
@@ -144,13 +144,13 @@ Test(profile, counters_come_back)
 	static const snap_id birth[] = {1, 1, 1, 2, 2, 1, 3};
 	cr_assert_eq(p->cohort_count, 7);
 	for (size_t i = 0; i < 7; i++) {
-		cr_assert_eq(p->cohort_births[i], births[i]);
-		cr_assert_eq(p->cohort_born_bytes[i], born[i]);
-		cr_assert_eq(p->cohort_temporary[i], temporary[i]);
-		cr_assert_eq(p->cohort_birth[i], birth[i]);
+		cr_assert_eq(profile_cohort_births(p, i), births[i]);
+		cr_assert_eq(profile_cohort_born_bytes(p, i), born[i]);
+		cr_assert_eq(profile_cohort_temporary(p, i), temporary[i]);
+		cr_assert_eq(profile_cohort_birth(p, i), birth[i]);
 	}
-	cr_assert_eq(p->cohort_flags[1], COHORT_INHERITED);
-	cr_assert_eq(p->cohort_temporary_bytes[2], 700);
+	cr_assert_eq(profile_cohort_flags(p, 1), COHORT_INHERITED);
+	cr_assert_eq(profile_cohort_temporary_bytes(p, 2), 700);
 	cr_assert_eq(p->snapshot_count, 3);
 	cr_assert_eq(p->snapshots[0].live_bytes, 288);
 	cr_assert_eq(p->snapshots[0].rss_bytes, 4096 * 300);
@@ -319,13 +319,14 @@ static void compare_cohorts(const struct profile *p, const struct model *m)
 	cr_assert_eq(p->cohort_count, m->count);
 	for (size_t i = 0; i < m->count; i++) {
 		cr_assert_eq(p->cohort_site[i], m->cohorts[i].site);
-		cr_assert_eq(p->cohort_thread[i], m->cohorts[i].thread);
-		cr_assert_eq(p->cohort_birth[i], m->cohorts[i].birth);
-		cr_assert_eq(p->cohort_flags[i], m->cohorts[i].flags);
-		cr_assert_eq(p->cohort_births[i], m->cohorts[i].sum.births);
-		cr_assert_eq(p->cohort_temporary[i], m->cohorts[i].sum.temporary);
-		cr_assert_eq(p->cohort_born_bytes[i], m->cohorts[i].sum.born_bytes);
-		cr_assert_eq(p->cohort_temporary_bytes[i], m->cohorts[i].sum.temporary_bytes);
+		cr_assert_eq(profile_cohort_thread(p, i), m->cohorts[i].thread);
+		cr_assert_eq(profile_cohort_birth(p, i), m->cohorts[i].birth);
+		cr_assert_eq(profile_cohort_flags(p, i), m->cohorts[i].flags);
+		cr_assert_eq(profile_cohort_births(p, i), m->cohorts[i].sum.births);
+		cr_assert_eq(profile_cohort_temporary(p, i), m->cohorts[i].sum.temporary);
+		cr_assert_eq(profile_cohort_born_bytes(p, i), m->cohorts[i].sum.born_bytes);
+		cr_assert_eq(profile_cohort_temporary_bytes(p, i),
+			     m->cohorts[i].sum.temporary_bytes);
 	}
 }
 
@@ -336,9 +337,9 @@ static void compare_deaths(const struct profile *p, const struct model *m)
 	for (size_t s = 1; s <= MODEL_SNAPS; s++) {
 		uint64_t blocks = 0, bytes = 0;
 		for (size_t d = p->death_first[s - 1]; d < p->death_first[s]; d++) {
-			blocks += p->death_blocks[d];
-			bytes += p->death_bytes[d];
-			deaths[p->death_cohort[d] - 1] += p->death_blocks[d];
+			blocks += profile_death_blocks(p, d);
+			bytes += profile_death_bytes(p, d);
+			deaths[p->death_cohort[d] - 1] += profile_death_blocks(p, d);
 		}
 		cr_assert_eq(blocks, m->deaths[s]);
 		cr_assert_eq(bytes, m->died_bytes[s]);

@@ -25,14 +25,14 @@ static void tell(const struct profile *p, struct buf *out)
 		   (int)p->end.kind, p->end.status);
 	for (size_t i = 0; i < p->cohort_count; i++)
 		buf_printf(out, "c %u %u %u %llu %llu %llu\n", p->cohort_site[i],
-			   p->cohort_thread[i], p->cohort_birth[i],
-			   (unsigned long long)p->cohort_births[i],
-			   (unsigned long long)p->cohort_born_bytes[i],
-			   (unsigned long long)p->cohort_temporary[i]);
+			   profile_cohort_thread(p, i), profile_cohort_birth(p, i),
+			   (unsigned long long)profile_cohort_births(p, i),
+			   (unsigned long long)profile_cohort_born_bytes(p, i),
+			   (unsigned long long)profile_cohort_temporary(p, i));
 	for (size_t i = 0; i < p->death_count; i++)
 		buf_printf(out, "d %u %llu %llu\n", p->death_cohort[i],
-			   (unsigned long long)p->death_blocks[i],
-			   (unsigned long long)p->death_bytes[i]);
+			   (unsigned long long)profile_death_blocks(p, i),
+			   (unsigned long long)profile_death_bytes(p, i));
 	for (size_t i = 0; i < p->snapshot_count; i++)
 		buf_printf(out, "s %llu %lld\n", (unsigned long long)p->snapshots[i].time_ns,
 			   (long long)p->snapshots[i].live_bytes);

@@ -119,14 +119,14 @@ static struct truth add_up(const struct profile *p)
 {
 	struct truth t = {0};
 	for (size_t i = 0; i < p->cohort_count; i++) {
-		t.births += p->cohort_births[i];
-		t.born_bytes += p->cohort_born_bytes[i];
+		t.births += profile_cohort_births(p, i);
+		t.born_bytes += profile_cohort_born_bytes(p, i);
 	}
 	t.live_blocks = t.births;
 	t.live_bytes = t.born_bytes;
 	for (size_t i = 0; i < p->death_count; i++) {
-		t.live_blocks -= p->death_blocks[i];
-		t.live_bytes -= p->death_bytes[i];
+		t.live_blocks -= profile_death_blocks(p, i);
+		t.live_bytes -= profile_death_bytes(p, i);
 	}
 	for (size_t i = 0; i < p->peak_entry_count; i++)
 		t.peak_bytes += p->peak_entries[i].bytes;
@@ -230,8 +230,8 @@ Test(record, takes_a_snapshot_for_each_mark)
 		snprintf(name, sizeof name, "mark %zu", i);
 		cr_expect_str_eq(p->marks[i].name, name);
 		for (size_t c = 0; c < p->cohort_count; c++) {
-			if (p->cohort_birth[c] <= p->marks[i].snap)
-				births += p->cohort_births[c];
+			if (profile_cohort_birth(p, c) <= p->marks[i].snap)
+				births += profile_cohort_births(p, c);
 		}
 		cr_expect_eq(births, i + 1);
 	}

@@ -144,7 +144,7 @@ static uint64_t births(const struct profile *p)
 {
 	uint64_t sum = 0;
 	for (size_t i = 0; i < p->cohort_count; i++)
-		sum += p->cohort_births[i];
+		sum += profile_cohort_births(p, i);
 	return sum;
 }
 
