@@ -640,6 +640,7 @@ static enum neap_err run(struct recorder *r, const char *program, struct record_
 		return err;
 	out->was_started = true;
 	r->start_ns = now_ns();
+	r->start_cpu_ns = own_cpu_ns();
 	r->shown_ns = r->start_ns;
 	observe(r);
 	out->exit_status = exit_status(r->child_wait_status);

@@ -23,8 +23,8 @@
 #define FEW_SNAPSHOTS      4u              /* not worth a block of their own, */
 #define FEW_LATEST_NS      (10 * NS_PER_S) /* until then */
 #define REFRESH_NS         (100 * NS_PER_MS)
-#define COST_SHARE         160u /* a snapshot's processor time is at most 1/160 of its interval, */
-#define APART_SHARE        24u  /* which is made no longer for that than 1/24 of the time so far */
+#define COST_SHARE         64u /* the recorder takes at most 1/64 of a processor, */
+#define APART_SHARE        8u  /* if intervals of 1/8 of the time so far make that possible */
 #define FIRST_DOUBLING     1000u
 #define UNSEEN_SHARE       3u /* memory from so many times the heap's peak is worth a word, */
 #define UNSEEN_LEAST_BYTES (64u << 20) /* and this on top */
@@ -315,6 +315,11 @@ uint64_t own_cpu_ns(void)
 	return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
 }
 
+uint64_t recorder_spent_ns(const struct recorder *r)
+{
+	return own_cpu_ns() - r->start_cpu_ns;
+}
+
 /* Whole microseconds: what the file stores in the fewest bytes. */
 static uint64_t whole_us(uint64_t ns)
 {
@@ -351,7 +356,6 @@ void process_snapshot(struct process *p, uint64_t now, bool is_last)
 		steady_mark(p, now);
 	}
 	uint64_t cost = own_cpu_ns() - start;
-	p->spent_ns += cost;
 	p->cost_ns = p->cost_ns ? (p->cost_ns * 7 + cost) / 8 : cost;
 }
 
@@ -384,22 +388,27 @@ static void flush(struct process *p, uint64_t now)
 	if (p->is_broken || !new_count || since_ns < flush_wait_ns(p) ||
 	    (new_count < FEW_SNAPSHOTS && since_ns < FEW_LATEST_NS))
 		return;
-	uint64_t start = own_cpu_ns();
 	p->flushed_ns = now;
 	p->flushed_count = written_count;
 	write_out(p);
-	p->spent_ns += own_cpu_ns() - start;
 }
 
 /*
- * Time until the next snapshot: longer than asked if snapshots are so large that they would
- * take more of a processor than they may.  What is new has to be written however far apart
- * they are, so that a program that is short and always at new places has its snapshots too.
+ * Time until the next snapshot: longer than asked if the recorder would take more of a processor than
+ * it may, for this snapshot or for all it has done.  But never so long that a short program, whose
+ * beginning is dear, would have few snapshots.  An interval that the user asked for is kept.
  */
 static uint64_t wait_ns(const struct process *p, uint64_t now)
 {
+	const struct recorder *r = p->recorder;
+	if (!p->is_adaptive)
+		return p->interval_ns;
+	uint64_t elapsed = now - r->start_ns;
+	uint64_t spent = (recorder_spent_ns(r) + p->cost_ns) * COST_SHARE;
 	uint64_t least = p->cost_ns * COST_SHARE;
 	uint64_t most = (now - p->base_ns) / APART_SHARE;
+	if (spent > elapsed && spent - elapsed > least)
+		least = spent - elapsed;
 	least = least < most ? least : most;
 	return p->interval_ns > least ? p->interval_ns : least;
 }

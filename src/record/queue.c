@@ -229,8 +229,8 @@ static bool may_work(const struct process *p, uint64_t now)
 {
 	const struct queue *q = &p->queue;
 	uint64_t age_ns = now - p->base_ns - q->snapshots[q->snapshot_first].head.time_ns;
-	return p->spent_ns * TIME_SHARE < now - p->base_ns || age_ns > MOST_AGE_NS ||
-	       waiting_bytes(q) > MOST_BYTES;
+	return recorder_spent_ns(p->recorder) * TIME_SHARE < now - p->recorder->start_ns ||
+	       age_ns > MOST_AGE_NS || waiting_bytes(q) > MOST_BYTES;
 }
 
 void queue_work(struct process *p, uint64_t now, bool is_last)
@@ -239,9 +239,7 @@ void queue_work(struct process *p, uint64_t now, bool is_last)
 	while (q->snapshot_first < q->snapshot_count && !p->is_starved && !p->is_broken) {
 		if (!is_last && !may_work(p, now))
 			return;
-		uint64_t start = own_cpu_ns();
 		write_snapshot(p, &q->snapshots[q->snapshot_first++]);
-		p->spent_ns += own_cpu_ns() - start;
 	}
 	empty(q);
 }

@@ -370,7 +370,6 @@ struct process {
 	uint64_t interval_ns; /* current */
 	bool is_adaptive;     /* nobody asked for an interval */
 	uint64_t next_snapshot_ns, flushed_ns, refreshed_ns, last_busy_ns, last_cpu_ns;
-	uint64_t spent_ns;   /* processor time for all of it, until the process ends */
 	uint64_t cost_ns;    /* of reading a snapshot, smoothed */
 	uint32_t cost_nodes; /* nodes of the region when it was last measured */
 	uint32_t interval;   /* number of the current one: id of the next snapshot */
@@ -530,8 +529,12 @@ struct recorder {
 	struct process **processes;
 	size_t process_count, process_cap, process_all_count;
 	uint64_t start_ns, shown_ns, noticed_exec_ns;
+	uint64_t start_cpu_ns; /* the main thread's processor time at start_ns */
 	uint64_t ended_alloc_count, ended_snapshot_count, ended_peak_bytes;
 	uint64_t shown_alloc_count;
 };
+
+/* Processor time of the main thread, which calls it, since the program was started. */
+uint64_t recorder_spent_ns(const struct recorder *r);
 
 #endif

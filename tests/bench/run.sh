@@ -216,8 +216,8 @@ measure() {
 		return
 	}
 	[ "$(field status)" = 0 ] || echo "bench: $1 under $2 ended with status $(field status): $(tail -1 stat.err)" >&2
-	for f in command_s target_s target_cpu_s after_s rss_kib helper_cpu_s; do put "$key.$f" "$(field $f)"; done
-	put "$key.share" "$(ratio "$(field helper_cpu_s)" "$(field target_s)")"
+	for f in command_s target_s target_cpu_s after_s rss_kib; do put "$key.$f" "$(field $f)"; done
+	put "$key.share" "$(field helper_share)"
 	for f in out.*; do [ -e "$f" ] && put "$key.file" "$(stat -c %s "$f")"; done
 }
 

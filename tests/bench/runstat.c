@@ -12,7 +12,8 @@
  *   target_cpu_s=S  processor seconds of TARGET (its threads that are alive; to about 2 ms)
  *   after_s=S     wall seconds of the command after TARGET's end
  *   rss_kib=N     peak resident memory of TARGET, shared pages included (read every 2 ms)
- *   helper_cpu_s=S  CPU seconds of COMMAND's own process while TARGET ran; 0 if they are one
+ *   helper_share=S  CPU time of COMMAND's own process as a share of the time from the first to the
+ *                   last sight of TARGET; 0 if they are one process
  *   status=N      exit status of COMMAND (128+n for a signal)
  *
  * The line goes to descriptor 3.
@@ -98,6 +99,8 @@ static double cpu_s(pid_t pid)
 		return 0;
 	for (struct dirent *e; (e = readdir(d));) {
 		uint64_t ns = 0;
+		if (e->d_name[0] == '.') /* ".." is the process: it has such a file too */
+			continue;
 		snprintf(path, sizeof path, "/proc/%d/task/%.20s/schedstat", (int)pid, e->d_name);
 		FILE *f = fopen(path, "re");
 		if (!f)
@@ -111,7 +114,7 @@ static double cpu_s(pid_t pid)
 }
 
 struct result {
-	double first_seen, ended, target_cpu_s, helper_cpu_s;
+	double first_seen, ended, target_cpu_s, helper_share;
 	long rss_kib;
 };
 
@@ -119,8 +122,11 @@ static void watch(pid_t command, pid_t target, struct result *out)
 {
 	int fd = (int)syscall(SYS_pidfd_open, target, 0);
 	out->first_seen = now_s();
-	double helper_before_s = target == command ? 0 : cpu_s(command);
+	double helper_before_s = cpu_s(command);
 	for (;;) {
+		/* Before it has ended: what COMMAND does from then on is not the target's cost. */
+		double helper_s = cpu_s(command) - helper_before_s,
+		       seen_s = now_s() - out->first_seen;
 		long kib = peak_kib(target);
 		if (kib > out->rss_kib)
 			out->rss_kib = kib;
@@ -130,10 +136,10 @@ static void watch(pid_t command, pid_t target, struct result *out)
 		struct pollfd p = {.fd = fd, .events = POLLIN};
 		if (fd < 0 || poll(&p, 1, WATCH_MS))
 			break;
+		if (target != command)
+			out->helper_share = helper_s / seen_s;
 	}
 	out->ended = now_s();
-	if (target != command)
-		out->helper_cpu_s = cpu_s(command) - helper_before_s;
 	if (fd >= 0)
 		close(fd);
 }
@@ -170,10 +176,10 @@ int main(int argc, char **argv)
 		fprintf(stderr, "runstat: %s was never seen\n", target);
 	dprintf(3,
 		"command_s=%.4f target_s=%.4f target_cpu_s=%.4f after_s=%.4f rss_kib=%ld "
-		"helper_cpu_s=%.4f "
+		"helper_share=%.4f "
 		"status=%d\n",
 		end - start, found ? r.ended - r.first_seen : 0, r.target_cpu_s,
-		found ? end - r.ended : 0, r.rss_kib, r.helper_cpu_s,
+		found ? end - r.ended : 0, r.rss_kib, r.helper_share,
 		WIFSIGNALED(st) ? 128 + WTERMSIG(st) : WEXITSTATUS(st));
 	return found ? 0 : 1;
 }

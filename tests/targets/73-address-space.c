@@ -35,6 +35,7 @@ NI int until_full(uint32_t most_bytes)
 int main(void)
 {
 	struct rlimit limit;
+	setvbuf(stdout, NULL, _IONBF, 0); /* or its buffer is one more block to find no room */
 	getrlimit(RLIMIT_AS, &limit);
 	limit.rlim_cur = 300u << 20;
 	if (setrlimit(RLIMIT_AS, &limit))

@@ -460,11 +460,12 @@ static void do_unshare(void)
 	printf("%d\n", unshare(CLONE_FILES | CLONE_FS));
 	churn(0);
 	if (!fork()) {
-		printf("%d\n", unshare(CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWNET));
+		int refused = unshare(CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWNET);
+		printf("%d\n", refused);
 		if (!fork()) {
 			void *p = malloc(5);
 			KEEP(p);
-			printf("pid %d\n", getpid());
+			printf("pid %d\n", refused ? 0 : getpid());
 			exit(0);
 		}
 		wait(0);
