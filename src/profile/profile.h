@@ -283,6 +283,8 @@ void profile_add_symbols(struct profile_writer *w,
 void profile_add_end(struct profile_writer *w, const struct profile_end *end);
 
 enum neap_err profile_writer_flush(struct profile_writer *w, struct err *e);
+size_t profile_writer_pending_bytes(
+	const struct profile_writer *w); /* waiting for a flush, before compression */
 uint64_t profile_writer_bytes(const struct profile_writer *w); /* written so far */
 /* Flushes, closes the descriptor, frees w.  NULL is fine. */
 enum neap_err profile_writer_close(struct profile_writer *w, struct err *e);

@@ -204,13 +204,17 @@ enum neap_err profile_writer_flush(struct profile_writer *w, struct err *e)
 	return result(w, e);
 }
 
+size_t profile_writer_pending_bytes(const struct profile_writer *w)
+{
+	return pending_bytes(&w->frames) + pending_bytes(&w->nodes) + pending_bytes(&w->sites) +
+	       pending_bytes(&w->modules) + pending_bytes(&w->threads) + pending_bytes(&w->marks) +
+	       snap_pending_bytes(&w->snap);
+}
+
 static void flush_if_much(struct profile_writer *w)
 {
-	size_t tables = pending_bytes(&w->frames) + pending_bytes(&w->nodes) +
-			pending_bytes(&w->sites) + pending_bytes(&w->modules) +
-			pending_bytes(&w->threads) + pending_bytes(&w->marks);
-	size_t snaps = snap_pending_bytes(&w->snap);
-	if (tables + snaps > FLUSH_BYTES || snaps > FLUSH_SNAP_BYTES)
+	if (profile_writer_pending_bytes(w) > FLUSH_BYTES ||
+	    snap_pending_bytes(&w->snap) > FLUSH_SNAP_BYTES)
 		profile_writer_flush(w, NULL);
 }
 

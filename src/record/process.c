@@ -20,8 +20,8 @@
 #define IDLE_AFTER_NS      NS_PER_S
 #define FLUSH_NS           NS_PER_S
 #define FLUSH_MOST_NS      (4 * NS_PER_S)
-#define FEW_SNAPSHOTS      4u              /* not worth a block of their own, */
-#define FEW_LATEST_NS      (10 * NS_PER_S) /* until then */
+#define LITTLE_BYTES       (16u << 10)     /* not worth blocks of their own, */
+#define LITTLE_LATEST_NS   (10 * NS_PER_S) /* until then */
 #define REFRESH_NS         (100 * NS_PER_MS)
 #define COST_SHARE         64u /* the recorder takes at most 1/64 of a processor, */
 #define APART_SHARE        8u  /* if intervals of 1/8 of the time so far make that possible */
@@ -382,11 +382,10 @@ static uint64_t flush_wait_ns(const struct process *p)
 
 static void flush(struct process *p, uint64_t now)
 {
-	uint32_t written_count = p->queue.written_count,
-		 new_count = written_count - p->flushed_count;
+	uint32_t written_count = p->queue.written_count;
 	uint64_t since_ns = now - p->flushed_ns;
-	if (p->is_broken || !new_count || since_ns < flush_wait_ns(p) ||
-	    (new_count < FEW_SNAPSHOTS && since_ns < FEW_LATEST_NS))
+	if (p->is_broken || written_count == p->flushed_count || since_ns < flush_wait_ns(p) ||
+	    (profile_writer_pending_bytes(p->writer) < LITTLE_BYTES && since_ns < LITTLE_LATEST_NS))
 		return;
 	p->flushed_ns = now;
 	p->flushed_count = written_count;

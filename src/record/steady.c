@@ -9,9 +9,9 @@
  *   - no call path, size or thread was met for the first time,
  *   - the live bytes and the peak moved by less than 1/64,
  *
- * but not longer than 1/2 of the time recorded so far, and 256 intervals.  Counts stay
+ * but not longer than the time recorded so far, and 256 intervals.  Counts stay
  * exact; only the instants that can be asked for lie further apart.  A run that lasts
- * ten times longer adds some six snapshots.  An interval that the user asked for is
+ * ten times longer adds some four snapshots.  An interval that the user asked for is
  * kept as it is.
  */
 #include "config.h"
@@ -20,7 +20,7 @@
 
 #define SMALL_CHANGE_SHARE 64
 #define SMALL_CHANGE_BYTES 4096
-#define ELAPSED_SHARE      2u
+#define ELAPSED_SHARE      1u
 #define INTERVALS_MOST     256u
 
 static struct steady look(const struct process *p)

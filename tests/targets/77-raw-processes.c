@@ -88,7 +88,8 @@ int main(int argc, char **argv)
 	if (getuid() == 0) {
 		p = fork();
 		if (p == 0) {
-			if ((setgid(65534) || setuid(65534)) && errno != EPERM) /* a container's root */
+			if ((setgid(65534) || setuid(65534)) &&
+			    errno != EPERM) /* a container's root is refused */
 				_exit(3);
 			in_child();
 			_exit(0);
