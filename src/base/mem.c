@@ -4,11 +4,17 @@
  *
  * An arena is a list of blocks.  The head block is filled from the front; a
  * request that would waste much of it gets a block of its own behind the head.
+ *
+ * Large blocks that were freed lie ready for the next request of their size: to get them from
+ * the kernel again would mean to clear every page of them, which costs as much as many queries do
+ * with them.
  */
 #include "config.h"
 
 #include "src/base/mem.h"
 
+#include <malloc.h>
+#include <pthread.h>
 #include <stdalign.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -57,14 +63,161 @@ static void *advised(void *p, size_t bytes)
 	return p;
 }
 
+/* ---- large blocks ------------------------------------------------------------- */
+
+#define LARGE_BYTES ((size_t)1 << 20)
+#define READY_MOST  64u
+#if defined(__SANITIZE_ADDRESS__)
+#define KEEPS_LARGE false /* who uses a freed block shall be found */
+#else
+#define KEEPS_LARGE true
+#endif
+
+/* Oldest first.  Process-wide as the allocator is; all of it under the lock. */
+static struct {
+	pthread_mutex_t lock;
+	struct ready {
+		void *p;
+		size_t bytes;
+	} blocks[READY_MOST];
+	size_t count;
+	size_t ready_bytes, used_bytes; /* what lies ready is at most as much as what is used */
+} large = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* Under the lock. */
+static struct ready take_at(size_t i)
+{
+	struct ready taken = large.blocks[i];
+	memmove(&large.blocks[i], &large.blocks[i + 1],
+		(--large.count - i) * sizeof large.blocks[0]);
+	large.ready_bytes -= taken.bytes;
+	return taken;
+}
+
+/* Under the lock. */
+static void drop_oldest(void)
+{
+	free(take_at(0).p);
+}
+
+/* Under the lock: the oldest make room for what will be got from the kernel, so that there is never
+ * more than there would have been without them. */
+static void make_room(size_t bytes)
+{
+	size_t most = large.ready_bytes > bytes ? large.ready_bytes - bytes : 0;
+	while (large.count && large.ready_bytes > most)
+		drop_oldest();
+}
+
+/* The smallest that is large enough and not much too large; NULL: none. */
+static void *take_ready(size_t bytes)
+{
+	size_t best = READY_MOST;
+	void *p = NULL;
+	pthread_mutex_lock(&large.lock);
+	for (size_t i = 0; i < large.count; i++) {
+		size_t has = large.blocks[i].bytes;
+		if (has >= bytes && has - has / 4 <= bytes &&
+		    (best == READY_MOST || has < large.blocks[best].bytes))
+			best = i;
+	}
+	if (best < READY_MOST) {
+		struct ready taken = take_at(best);
+		large.used_bytes += taken.bytes;
+		p = taken.p;
+	} else {
+		make_room(bytes);
+	}
+	pthread_mutex_unlock(&large.lock);
+	return p;
+}
+
+static void note_used(void *p)
+{
+	if (!p)
+		return;
+	pthread_mutex_lock(&large.lock);
+	large.used_bytes += malloc_usable_size(p);
+	pthread_mutex_unlock(&large.lock);
+}
+
+static void note_unused(size_t bytes)
+{
+	large.used_bytes -= bytes < large.used_bytes ? bytes : large.used_bytes;
+}
+
+/* false: it is to be freed. */
+static bool keep_ready(void *p, size_t bytes)
+{
+	pthread_mutex_lock(&large.lock);
+	note_unused(bytes);
+	bool is_kept = KEEPS_LARGE && bytes <= large.used_bytes;
+	while (is_kept && large.count &&
+	       (large.count == READY_MOST || large.ready_bytes + bytes > large.used_bytes))
+		drop_oldest();
+	if (is_kept) {
+		large.blocks[large.count++] = (struct ready){p, bytes};
+		large.ready_bytes += bytes;
+	}
+	pthread_mutex_unlock(&large.lock);
+	return is_kept;
+}
+
+static void *large_alloc(size_t bytes)
+{
+	void *p = take_ready(bytes);
+	if (!p) {
+		p = advised(malloc(bytes), bytes);
+		note_used(p);
+	}
+	return p;
+}
+
+static void *large_zalloc(size_t bytes)
+{
+	void *p = take_ready(bytes);
+	if (p)
+		return memset(p, 0, bytes);
+	p = advised(calloc(1, bytes), bytes);
+	note_used(p);
+	return p;
+}
+
+/* To or from a large block, or both. */
+static void *large_realloc(void *p, size_t bytes)
+{
+	size_t had_bytes = p ? malloc_usable_size(p) : 0;
+	pthread_mutex_lock(&large.lock);
+	if (bytes > had_bytes)
+		make_room(bytes - had_bytes);
+	pthread_mutex_unlock(&large.lock);
+	void *moved = advised(realloc(p, bytes ? bytes : 1), bytes);
+	if (!moved)
+		return NULL;
+	size_t has_bytes = malloc_usable_size(moved);
+	pthread_mutex_lock(&large.lock);
+	if (had_bytes >= LARGE_BYTES)
+		note_unused(had_bytes);
+	if (has_bytes >= LARGE_BYTES)
+		large.used_bytes += has_bytes;
+	pthread_mutex_unlock(&large.lock);
+	return moved;
+}
+
+/* ---- allocating ------------------------------------------------------------------ */
+
 void *mem_alloc(size_t bytes)
 {
-	return may_allocate() ? advised(malloc(bytes ? bytes : 1), bytes) : NULL;
+	if (!may_allocate())
+		return NULL;
+	return bytes < LARGE_BYTES ? malloc(bytes ? bytes : 1) : large_alloc(bytes);
 }
 
 void *mem_zalloc(size_t bytes)
 {
-	return may_allocate() ? advised(calloc(1, bytes ? bytes : 1), bytes) : NULL;
+	if (!may_allocate())
+		return NULL;
+	return bytes < LARGE_BYTES ? calloc(1, bytes ? bytes : 1) : large_zalloc(bytes);
 }
 
 void *mem_array(size_t count, size_t elem_bytes)
@@ -88,7 +241,9 @@ void *mem_realloc_array(void *p, size_t count, size_t elem_bytes)
 	size_t bytes;
 	if (__builtin_mul_overflow(count, elem_bytes, &bytes) || !may_allocate())
 		return NULL;
-	return advised(realloc(p, bytes ? bytes : 1), bytes);
+	if (bytes < LARGE_BYTES && (!p || malloc_usable_size(p) < LARGE_BYTES))
+		return realloc(p, bytes ? bytes : 1);
+	return large_realloc(p, bytes);
 }
 
 char *mem_strdup(const char *s)
@@ -109,7 +264,9 @@ char *mem_strndup(const char *s, size_t bytes)
 
 void mem_free(void *p)
 {
-	free(p);
+	size_t bytes = p ? malloc_usable_size(p) : 0;
+	if (bytes < LARGE_BYTES || !keep_ready(p, bytes))
+		free(p);
 }
 
 /* Twice as much is mapped, so that the part of it that is aligned can be kept. */

@@ -2,6 +2,9 @@
  * All heap memory of the analysis side comes from here, so that a test can make
  * the n-th allocation fail.  Functions return NULL when memory runs out; nothing
  * here prints or exits.  Sizes that overflow count as out of memory.
+ *
+ * Blocks of a MiB and more that were freed are kept for the next request of their size, as long
+ * as they are not more than those in use.  Any thread.
  */
 #ifndef NEAP_BASE_MEM_H
 #define NEAP_BASE_MEM_H

@@ -10,6 +10,64 @@
 #include <stdint.h>
 #include <string.h>
 
+#define LARGE ((size_t)4 << 20)
+
+static bool is_all(const unsigned char *p, size_t bytes, unsigned char value)
+{
+	return p[0] == value && !memcmp(p, p + 1, bytes - 1);
+}
+
+Test(mem, large_blocks_that_were_used_come_back_zeroed)
+{
+	unsigned char *used = mem_alloc(LARGE), *p = mem_alloc(LARGE);
+	cr_assert(used && p);
+	for (int i = 0; i < 3; i++) {
+		memset(p, 0xa5, LARGE);
+		mem_free(p);
+		p = mem_zarray(LARGE / 8, 8);
+		cr_assert(p && is_all(p, LARGE, 0));
+	}
+	mem_free(p);
+	mem_free(used);
+}
+
+Test(mem, large_blocks_keep_their_bytes_when_they_grow_and_shrink)
+{
+	static const size_t sizes[] = {LARGE, 100, LARGE / 2, 2 * LARGE, LARGE / 4 + 1, 1};
+	unsigned char *used = mem_alloc(4 * LARGE), *p = mem_alloc(10);
+	size_t had = 10;
+	cr_assert(used && p);
+	memset(p, 0x5a, had);
+	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+		mem_free(mem_alloc(sizes[i])); /* what lies ready must not be the same block */
+		p = mem_realloc_array(p, sizes[i], 1);
+		cr_assert(p && is_all(p, had < sizes[i] ? had : sizes[i], 0x5a));
+		memset(p, 0x5a, had = sizes[i]);
+	}
+	mem_free(p);
+	mem_free(used);
+}
+
+/* Several sizes in an order that makes each find others ready, some too small, some too large. */
+Test(mem, large_blocks_are_never_shared)
+{
+	unsigned char *p[8] = {NULL};
+	size_t bytes[8] = {0};
+	uint32_t random = 1;
+	for (int round = 0; round < 400; round++) {
+		random = random * 1664525 + 1013904223;
+		size_t i = random >> 29;
+		cr_assert(!p[i] || is_all(p[i], bytes[i], (unsigned char)i));
+		mem_free(p[i]);
+		bytes[i] = LARGE / 8 + (random >> 12) % LARGE;
+		p[i] = random & 0x800 ? mem_alloc(bytes[i]) : mem_zalloc(bytes[i]);
+		cr_assert(p[i] && (random & 0x800 || is_all(p[i], bytes[i], 0)));
+		memset(p[i], (int)i, bytes[i]);
+	}
+	for (size_t i = 0; i < 8; i++)
+		mem_free(p[i]);
+}
+
 Test(mem, sizes_that_overflow_are_out_of_memory)
 {
 	cr_assert_null(mem_array(SIZE_MAX / 2, 3));
