@@ -25,6 +25,7 @@
 #define IDLE_WAIT_NS       (500 * NS_PER_MS)
 #define NOTICE_EXEC_NS     (50 * NS_PER_MS) /* between looks at what the program is */
 #define TICK_SLACK_NS      (NS_PER_MS / 5)
+#define NAMES_WAIT_MS      20 /* between looks at how far they are */
 #define EVENTS             64
 #define MOST_DECLINED_SAID 3u
 
@@ -467,8 +468,9 @@ static void observe(struct recorder *r)
 static void wait_for_names(struct recorder *r)
 {
 	while (!naming_end(&r->naming)) {
-		struct pollfd fd = {.fd = r->signal_fd, .events = POLLIN};
-		poll(&fd, 1, 20);
+		struct pollfd fds[] = {{.fd = r->signal_fd, .events = POLLIN},
+				       {.fd = r->naming.ended_fd, .events = POLLIN}};
+		poll(fds, 2, NAMES_WAIT_MS);
 		handle_signals(r);
 		if (r->wants_stop) {
 			/* Asked twice: everything but names is in the files. */

@@ -10,6 +10,8 @@
 #include "src/sym/symbolise.h"
 
 #include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 static void note_progress(void *context, size_t done_count, size_t all_count)
 {
@@ -107,6 +109,7 @@ static struct naming_job *take_job(struct naming *n)
 			n->last = &n->first;
 	} else {
 		n->has_ended = true;
+		eventfd_write(n->ended_fd, 1);
 	}
 	pthread_mutex_unlock(&n->lock);
 	return job;
@@ -125,6 +128,7 @@ enum neap_err naming_init(struct naming *n, struct recorder *r, struct record_re
 			  struct err *e)
 {
 	*n = (struct naming){.recorder = r, .result = result};
+	n->ended_fd = eventfd(0, EFD_CLOEXEC);
 	n->last = &n->first;
 	n->cache = symbol_cache_new();
 	pthread_mutex_init(&n->lock, NULL);
@@ -167,6 +171,8 @@ void naming_release(struct naming *n)
 		speaker_say(&n->recorder->speaker,
 			    "neap symbolize FILE --debug-dir DIR adds names later; "
 			    "neap info --missing-symbols FILE lists what is missing");
+	if (n->ended_fd >= 0)
+		close(n->ended_fd);
 	strtab_release(&n->said);
 	symbol_cache_free(n->cache);
 	pthread_mutex_destroy(&n->lock);

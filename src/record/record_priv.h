@@ -456,8 +456,9 @@ struct naming {
 	struct strtab said;               /* of the thread: warnings */
 	bool has_missing;                 /* of the thread: there were any */
 	bool must_end, has_ended;         /* under lock: no more jobs will come; the last is done */
-	uint32_t wants_no_names;          /* atomic: the user is in a hurry */
-	size_t done_count, all_count;     /* atomic: addresses */
+	int ended_fd;                 /* readable when the last is done; -1: ask again and again */
+	uint32_t wants_no_names;      /* atomic: the user is in a hurry */
+	size_t done_count, all_count; /* atomic: addresses */
 };
 enum neap_err naming_init(struct naming *n, struct recorder *r, struct record_result *result,
 			  struct err *e);
