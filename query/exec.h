@@ -110,7 +110,13 @@ struct places {             /* of 64 vnodes */
 
 struct sums {                           /* of one side and measure */
 	struct graph_sum *self, *total; /* by group */
-	struct graph_sum *prefix; /* FRAMES: by number of a place: sum of what lies before it */
+};
+/* FRAMES: by number of a place, what lies before it.  Measures lie side by side: what is asked for at
+ * one place is asked for of all of them. */
+struct prefix {
+	size_t width; /* measures that there are */
+	enum measure measures[MEASURE_COUNT];
+	struct graph_sum *sums; /* [(place_count + 1) * width] */
 };
 struct extremes { /* of the main measure of one side, by group */
 	int64_t *max_bytes;
@@ -142,6 +148,7 @@ struct exec {
 	struct sums sums[2][MEASURE_COUNT];
 	struct places
 		*places[2]; /* FRAMES: [vnode_count / 64 + 1]: where cells of any measure are */
+	struct prefix prefix[2];
 	struct extremes extremes[2];
 	uint32_t *cell_order[2],
 		*cell_first[2]; /* cells of the main measure by vnode, for quantiles */

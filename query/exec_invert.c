@@ -113,6 +113,46 @@ static int compare_groups(const void *a, const void *b)
 	return (x->begin > y->begin) - (x->begin < y->begin);
 }
 
+#define DIGIT_BITS    11u
+#define DIGITS        (1u << DIGIT_BITS)
+#define COMPARED_MOST (2u * DIGITS) /* fewer are sorted by comparing them */
+
+/* Items by one digit of their groups, in the order that they had. */
+static void sort_digit(const struct item *from, struct item *to, size_t count, unsigned shift)
+{
+	uint32_t next[DIGITS] = {0}, before = 0;
+	for (size_t i = 0; i < count; i++)
+		next[from[i].group >> shift & (DIGITS - 1)]++;
+	for (size_t d = 0; d < DIGITS; d++) {
+		uint32_t of_digit = next[d];
+		next[d] = before;
+		before += of_digit;
+	}
+	for (size_t i = 0; i < count; i++)
+		to[next[from[i].group >> shift & (DIGITS - 1)]++] = from[i];
+}
+
+/* Many items at once: digit by digit, the last first.  Without memory they are compared. */
+static void sort_items(struct item *items, size_t count, size_t group_count)
+{
+	struct item *from = items, *to = NULL, *spare = NULL;
+	if (count > COMPARED_MOST)
+		to = spare = mem_array(count, sizeof *to);
+	if (!spare) {
+		qsort(items, count, sizeof *items, compare_groups);
+		return;
+	}
+	for (unsigned shift = 0; shift < 32 && group_count >> shift; shift += DIGIT_BITS) {
+		sort_digit(from, to, count, shift);
+		struct item *sorted = to;
+		to = from;
+		from = sorted;
+	}
+	if (from != items)
+		memcpy(items, from, count * sizeof *items);
+	mem_free(spare);
+}
+
 static bool grow_rows(struct exec *x, struct inverted *inv)
 {
 	size_t need = x->space.tree->count;
@@ -215,7 +255,7 @@ enum neap_err inverted_open(struct exec *x, uint32_t v, struct row_list *out)
 	*out = (struct row_list){.count = 0};
 	step_outwards(x, inv, v, &first, &end);
 	if (end > first)
-		qsort(inv->items + first, end - first, sizeof *inv->items, compare_groups);
+		sort_items(inv->items + first, end - first, x->frames.count);
 	if (!add_children(x, inv, v, first, end))
 		return exec_no_memory(x);
 	uint32_t count = (uint32_t)x->space.tree->count - from;

@@ -41,14 +41,16 @@ static bool order_cells(struct exec *x, size_t side)
 struct lifetimes {
 	uint32_t *rank; /* by cell */
 	uint64_t *ns;   /* by rank */
-	double *blocks; /* by rank: of the set looked at; zeroed between sets */
 	size_t rank_count;
-	uint32_t low, high; /* ranks in use; low > high: none */
+	/* Of the set looked at; all of it zeroed between sets. */
+	double *blocks, all; /* by rank, and together */
+	uint64_t *used;      /* a bit for each rank that may have blocks */
 	/* By place in cell_order, so that the cells below a vnode lie side by side. */
 	uint32_t *ordered_rank;
 	double *ordered_blocks;
 	/* Of every chunk of cells in that order: blocks of each rank before it. */
-	double *before; /* [chunk * rank_count + rank] */
+	double *before;     /* [chunk * rank_count + rank] */
+	double *before_all; /* [chunk]: of all ranks together */
 	size_t chunk_cells;
 	/* FRAMES, made when first asked for: the cells below the outermost vnodes of each group
 	 * are ranges[i].first .. ranges[i].end - 1 for i from first_range[group] on. */
@@ -67,7 +69,9 @@ static void lifetimes_free(struct lifetimes *l)
 	mem_free(l->blocks);
 	mem_free(l->ordered_rank);
 	mem_free(l->ordered_blocks);
+	mem_free(l->used);
 	mem_free(l->before);
+	mem_free(l->before_all);
 	mem_free(l->first_range);
 	mem_free(l->ranges);
 	mem_free(l);
@@ -137,9 +141,9 @@ static bool lifetimes_build(struct exec *x, size_t side)
 	l->rank = mem_array(c->count, sizeof *l->rank);
 	bool is_good = l->rank && collect(l, c, &ids) && order_ranks(l, c, &ids);
 	l->blocks = mem_zarray(l->rank_count, sizeof *l->blocks);
-	l->low = UINT32_MAX;
+	l->used = mem_zarray(l->rank_count / 64 + 1, sizeof *l->used);
 	map_release(&ids);
-	return is_good && l->blocks;
+	return is_good && l->blocks && l->used;
 }
 
 static double blocks_of(const struct cells *c, size_t i)
@@ -148,21 +152,29 @@ static double blocks_of(const struct cells *c, size_t i)
 }
 
 #define CHUNK_CELLS_LEAST 64u
+#define CHUNKS_OF_RANKS   4u
+#define CHUNKS_LEAST      3u /* shorter runs are added cell by cell */
 
-/* With chunks as long as there are ranks, this takes as much room as the cells. */
+/* With chunks a quarter as long as there are ranks, this takes four times as much room as the cells. */
 static bool make_chunks(struct lifetimes *l, size_t count)
 {
 	size_t ranks = l->rank_count;
-	l->chunk_cells = ranks < CHUNK_CELLS_LEAST ? CHUNK_CELLS_LEAST : ranks;
+	l->chunk_cells = ranks / CHUNKS_OF_RANKS;
+	if (l->chunk_cells < CHUNK_CELLS_LEAST)
+		l->chunk_cells = CHUNK_CELLS_LEAST;
 	size_t chunks = count / l->chunk_cells + 1;
 	double *before = l->before = mem_zarray(chunks, ranks * sizeof *before);
-	if (!before)
+	double *before_all = l->before_all = mem_zarray(chunks, sizeof *before_all);
+	if (!before || !before_all)
 		return false;
 	for (size_t k = 1; k < chunks; k++) {
 		double *row = before + k * ranks;
 		memcpy(row, row - ranks, ranks * sizeof *row);
-		for (size_t i = (k - 1) * l->chunk_cells; i < k * l->chunk_cells; i++)
+		before_all[k] = before_all[k - 1];
+		for (size_t i = (k - 1) * l->chunk_cells; i < k * l->chunk_cells; i++) {
 			row[l->ordered_rank[i]] += l->ordered_blocks[i];
+			before_all[k] += l->ordered_blocks[i];
+		}
 	}
 	return true;
 }
@@ -200,23 +212,20 @@ bool lifetimes_order(struct exec *x, size_t side)
 static void add_lifetimes(struct lifetimes *l, const uint32_t *ranks, const double *blocks,
 			  size_t count)
 {
-	uint32_t low = l->low, high = l->high;
+	double all = l->all;
 	for (size_t i = 0; i < count; i++) {
-		if (blocks[i] <= 0)
-			continue;
 		l->blocks[ranks[i]] += blocks[i];
-		low = low < ranks[i] ? low : ranks[i];
-		high = high > ranks[i] ? high : ranks[i];
+		l->used[ranks[i] / 64] |= UINT64_C(1) << ranks[i] % 64;
+		all += blocks[i];
 	}
-	l->low = low;
-	l->high = high;
+	l->all = all;
 }
 
 /* Of cells in order: whole chunks at once where there are many. */
 static void add_cells(struct lifetimes *l, size_t first, size_t end)
 {
 	size_t from = first / l->chunk_cells + 1, to = end / l->chunk_cells;
-	if (end - first < 4 * l->chunk_cells) {
+	if (end - first < CHUNKS_LEAST * l->chunk_cells) {
 		add_lifetimes(l, l->ordered_rank + first, l->ordered_blocks + first, end - first);
 		return;
 	}
@@ -224,43 +233,38 @@ static void add_cells(struct lifetimes *l, size_t first, size_t end)
 	const double *lower = l->before + from * l->rank_count;
 	for (size_t i = 0; i < l->rank_count; i++)
 		l->blocks[i] += upper[i] - lower[i];
-	l->low = 0;
-	l->high = (uint32_t)l->rank_count - 1;
+	l->all += l->before_all[to] - l->before_all[from];
+	memset(l->used, 0xff, (l->rank_count / 64 + 1) * sizeof *l->used);
 	size_t middle = from * l->chunk_cells, last = to * l->chunk_cells;
 	add_lifetimes(l, l->ordered_rank + first, l->ordered_blocks + first, middle - first);
 	add_lifetimes(l, l->ordered_rank + last, l->ordered_blocks + last, end - last);
 }
 
-/* The smallest lifetime that at least part/100 of the blocks do not exceed. */
-static uint64_t quantile(const struct lifetimes *l, double all, double part)
-{
-	double seen = 0;
-	for (uint32_t i = l->low; i < l->high; i++) {
-		seen += l->blocks[i];
-		if (seen * 100 >= all * part)
-			return l->ns[i];
-	}
-	return l->ns[l->high];
-}
-
-/* Read the set off, and forget it. */
+/*
+ * Read the set off, and forget it.  A quantile is the smallest lifetime that at least so many of the
+ * blocks do not exceed.
+ */
 static void finish_lifetimes(const struct exec *x, size_t side, struct side_values *out)
 {
 	struct lifetimes *l = x->lifetimes[side];
-	double all = 0;
-	out->has_quantiles = l->low <= l->high && l->low != UINT32_MAX;
-	if (!out->has_quantiles)
-		return;
-	for (uint32_t i = l->low; i <= l->high; i++)
-		all += l->blocks[i];
-	out->has_quantiles = all > 0;
-	if (all > 0) {
-		out->p50_ns = quantile(l, all, 50);
-		out->p99_ns = quantile(l, all, 99);
+	double seen = 0, before;
+	out->has_quantiles = l->all > 0;
+	for (size_t w = 0; w <= l->rank_count / 64; w++) {
+		for (uint64_t bits = l->used[w]; bits; bits &= bits - 1) {
+			size_t rank = w * 64 + (size_t)__builtin_ctzll(bits);
+			if (rank >= l->rank_count)
+				break;
+			before = seen;
+			seen += l->blocks[rank];
+			if (before * 100 < l->all * 50 && seen * 100 >= l->all * 50)
+				out->p50_ns = l->ns[rank];
+			if (before * 100 < l->all * 99 && seen * 100 >= l->all * 99)
+				out->p99_ns = l->ns[rank];
+			l->blocks[rank] = 0;
+		}
+		l->used[w] = 0;
 	}
-	memset(l->blocks + l->low, 0, (l->high - l->low + 1u) * sizeof *l->blocks);
-	l->low = UINT32_MAX;
-	l->high = 0;
+	l->all = 0;
 }
 
 enum neap_err quantiles_of_cells(struct exec *x, struct values *out)

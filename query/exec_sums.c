@@ -58,42 +58,46 @@ static bool number_places(struct exec *x, size_t side, uint32_t *count_out)
 	return true;
 }
 
-static bool make_prefix(struct exec *x, size_t side, size_t m, uint32_t place_count)
+static bool make_prefix(struct exec *x, size_t side, uint32_t place_count)
 {
-	const struct cells *c = &x->cells[side][m];
-	struct graph_sum *p = mem_zarray(place_count + 1u, sizeof *p);
-	x->sums[side][m].prefix = p;
-	for (size_t i = 0; p && i < c->count; i++) {
-		uint32_t place = places_before(x->places[side], x->place[side][m][i]);
-		sum_add(&p[place + 1], &c->value[i]);
-	}
-	for (uint32_t k = 0; p && k < place_count; k++)
-		sum_add(&p[k + 1], &p[k]);
-	return p;
-}
-
-static struct graph_sum between(const struct sums *s, uint32_t place, uint32_t end)
-{
-	struct graph_sum sum = s->prefix[end];
-	sum_take(&sum, &s->prefix[place]);
-	return sum;
-}
-
-/* Of all measures: what lies between two places is below an outermost vnode of a group. */
-static void add_total(struct exec *x, size_t side, uint32_t group, uint32_t place, uint32_t end)
-{
+	struct prefix *p = &x->prefix[side];
+	const struct places *places = x->places[side];
 	for (size_t m = 0; m < MEASURE_COUNT; m++) {
-		struct sums *s = &x->sums[side][m];
-		if (!s->prefix)
-			continue;
-		struct graph_sum sum = between(s, place, end);
-		sum_add(&s->total[group], &sum);
+		if (x->sums[side][m].total)
+			p->measures[p->width++] = (enum measure)m;
+	}
+	size_t width = p->width;
+	p->sums = mem_zarray(place_count + 1u, width * sizeof *p->sums);
+	for (size_t k = 0; p->sums && k < width; k++) {
+		const struct cells *c = &x->cells[side][p->measures[k]];
+		const uint32_t *place = x->place[side][p->measures[k]];
+		struct graph_sum *sums = p->sums + width + k; /* what lies before the next */
+		for (size_t i = 0; i < c->count; i++)
+			sum_add(&sums[places_before(places, place[i]) * width], &c->value[i]);
+	}
+	for (size_t i = width; p->sums && i < (place_count + 1u) * width; i++)
+		sum_add(&p->sums[i], &p->sums[i - width]);
+	return p->sums;
+}
+
+/* Add what lies between two places, of all measures: out[width]. */
+static inline void add_between(const struct prefix *p, uint32_t place, uint32_t end,
+			       struct graph_sum *out)
+{
+	const struct graph_sum *from = p->sums + place * p->width, *to = p->sums + end * p->width;
+	for (size_t k = 0; k < p->width; k++) {
+		sum_add(&out[k], &to[k]);
+		sum_take(&out[k], &from[k]);
 	}
 }
 
-/* Outermost vnodes of each group; covered is zeroed.  What has no cells is stepped over. */
-static void add_totals(struct exec *x, size_t side, uint32_t *covered)
+/*
+ * Outermost vnodes of each group; covered is zeroed, and so is totals[group * width].  What has no
+ * cells is stepped over.
+ */
+static void add_totals(struct exec *x, size_t side, uint32_t *covered, struct graph_sum *totals)
 {
+	const struct prefix *p = &x->prefix[side];
 	const struct space *sp = &x->space;
 	const struct places *places = x->places[side];
 	uint32_t place = 0; /* places_before(v) */
@@ -107,7 +111,7 @@ static void add_totals(struct exec *x, size_t side, uint32_t *covered)
 		uint32_t group = space_group_at(sp, side, v);
 		if (group != GROUP_NONE && v >= covered[group]) {
 			covered[group] = end;
-			add_total(x, side, group, place, place_end);
+			add_between(p, place, place_end, totals + group * p->width);
 		}
 		place = next;
 		v++;
@@ -129,18 +133,23 @@ static void sum_tree(struct exec *x, size_t side, size_t m)
 static bool sum_frames(struct exec *x, size_t side)
 {
 	uint32_t place_count;
-	if (!number_places(x, side, &place_count))
+	struct prefix *p = &x->prefix[side];
+	size_t group_count = x->space.group_count;
+	if (!number_places(x, side, &place_count) || !make_prefix(x, side, place_count))
 		return false;
-	for (size_t m = 0; m < MEASURE_COUNT; m++) {
-		if (x->sums[side][m].total && !make_prefix(x, side, m, place_count))
-			return false;
+	uint32_t *covered = mem_zarray(group_count, sizeof *covered);
+	struct graph_sum *totals = mem_zarray(group_count, p->width * sizeof *totals);
+	bool is_good = covered && totals;
+	if (is_good)
+		add_totals(x, side, covered, totals);
+	for (size_t k = 0; is_good && k < p->width; k++) {
+		struct graph_sum *total = x->sums[side][p->measures[k]].total;
+		for (size_t g = 0; g < group_count; g++)
+			total[g] = totals[g * p->width + k];
 	}
-	uint32_t *covered = mem_zarray(x->space.group_count, sizeof *covered);
-	if (!covered)
-		return false;
-	add_totals(x, side, covered);
 	mem_free(covered);
-	return true;
+	mem_free(totals);
+	return is_good;
 }
 
 static bool sum_side(struct exec *x, size_t side, size_t m)
@@ -299,10 +308,11 @@ void sums_release(struct exec *x)
 		for (size_t m = 0; m < MEASURE_COUNT; m++) {
 			mem_free(x->sums[side][m].self);
 			mem_free(x->sums[side][m].total);
-			mem_free(x->sums[side][m].prefix);
 			x->sums[side][m] = (struct sums){.self = NULL};
 		}
 		extremes_release(e);
+		mem_free(x->prefix[side].sums);
+		x->prefix[side] = (struct prefix){.width = 0};
 		mem_free(x->places[side]);
 		x->places[side] = NULL;
 		lifetimes_release(x, side);
@@ -345,11 +355,12 @@ void values_of_group(const struct exec *x, uint32_t group, struct values *out)
 }
 
 /* Cells on the stacks of any of the groups, once each. */
-static void union_totals(const struct exec *x, size_t side, size_t m, const uint8_t *wanted,
+static void union_totals(const struct exec *x, size_t side, const uint8_t *wanted,
 			 struct graph_sum *out)
 {
 	const struct space *sp = &x->space;
-	*out = (struct graph_sum){0, 0};
+	const struct prefix *p = &x->prefix[side];
+	struct graph_sum sums[MEASURE_COUNT] = {{0, 0}};
 	for (uint32_t v = 0; v < sp->vnode_count[side];) {
 		uint32_t group = space_group_at(sp, side, v);
 		if (group == GROUP_NONE || !wanted[group]) {
@@ -358,11 +369,11 @@ static void union_totals(const struct exec *x, size_t side, size_t m, const uint
 		}
 		uint32_t end = space_end_of(sp, side, v);
 		const struct places *places = x->places[side];
-		struct graph_sum sum = between(&x->sums[side][m], places_before(places, v),
-					       places_before(places, end));
-		sum_add(out, &sum);
+		add_between(p, places_before(places, v), places_before(places, end), sums);
 		v = end;
 	}
+	for (size_t k = 0; k < p->width; k++)
+		out[p->measures[k]] = sums[k];
 }
 
 static void add_values(const struct exec *x, const struct values *one, struct values *out)
@@ -389,6 +400,7 @@ static void totals_of_sets(const struct exec *x, size_t side, const uint32_t *se
 {
 	const struct space *sp = &x->space;
 	const struct places *places = x->places[side];
+	const struct prefix *p = &x->prefix[side];
 	for (uint32_t v = 0; v < sp->vnode_count[side];) {
 		uint32_t end = space_end_of(sp, side, v);
 		uint32_t first = places_before(places, v), last = places_before(places, end);
@@ -400,13 +412,10 @@ static void totals_of_sets(const struct exec *x, size_t side, const uint32_t *se
 		uint32_t set = group == GROUP_NONE ? GROUP_NONE : set_of_group[group];
 		if (set != GROUP_NONE && v >= covered[set]) {
 			covered[set] = end;
-			for (size_t m = 0; m < MEASURE_COUNT; m++) {
-				const struct sums *s = &x->sums[side][m];
-				if (!s->prefix)
-					continue;
-				struct graph_sum sum = between(s, first, last);
-				sum_add(&out[set].side[side].total[m], &sum);
-			}
+			struct graph_sum sums[MEASURE_COUNT] = {{0, 0}};
+			add_between(p, first, last, sums);
+			for (size_t k = 0; k < p->width; k++)
+				sum_add(&out[set].side[side].total[p->measures[k]], &sums[k]);
 		}
 		v++;
 	}
@@ -453,12 +462,8 @@ enum neap_err values_of_set(struct exec *x, const uint32_t *groups, size_t count
 		return exec_no_memory(x);
 	for (size_t i = 0; i < count; i++)
 		wanted[groups[i]] = 1;
-	for (size_t side = 0; side < x->pl->side_count; side++) {
-		for (size_t m = 0; m < MEASURE_COUNT; m++) {
-			if (x->sums[side][m].prefix)
-				union_totals(x, side, m, wanted, &out->side[side].total[m]);
-		}
-	}
+	for (size_t side = 0; side < x->pl->side_count; side++)
+		union_totals(x, side, wanted, out->side[side].total);
 	mem_free(wanted);
 	return NEAP_OK;
 }
