@@ -36,6 +36,7 @@ query_libquery_la_SOURCES = \
 	query/near.c \
 	query/opened.c \
 	query/opened.h \
+	query/opened_facts.c \
 	query/opened_priv.h \
 	query/opened_series.c \
 	query/parse.c \

@@ -38,6 +38,26 @@ enum neap_err query_opened_children(struct query_opened *q, uint32_t row, uint32
 /* query_opened_has_children - may the row be opened? */
 bool query_opened_has_children(const struct query_opened *q, uint32_t row);
 
+#define FACTS_THREADS_MOST 3u
+
+struct query_facts {
+	/* At the resolution of snapshots, as the columns p50 and p99. */
+	bool has_lifetimes;
+	bool is_over; /* from birth to death; else to the instant looked at */
+	uint64_t p50_ns, p99_ns;
+	size_t thread_count; /* that have blocks of the row */
+	struct query_thread_share {
+		thread_id thread;
+		struct graph_sum sum;
+	} threads[FACTS_THREADS_MOST]; /* the heaviest, by bytes */
+};
+/*
+ * query_opened_facts - what is known of the blocks of one row of a tree.  Nothing of rows that
+ * stand for no frame, and of differences.  Cost: linear in cohorts and deaths.  Fails: ERR_NOMEM.
+ */
+enum neap_err query_opened_facts(struct query_opened *q, uint32_t row, struct query_facts *out,
+				 struct query_error *error);
+
 /*
  * What rows of one level hold at each snapshot: those blocks of the query that are live
  * there, whatever its population is.  Every block is in one class: where the rows are frames

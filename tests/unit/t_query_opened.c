@@ -116,6 +116,84 @@ Test(opened, rows_of_trees_are_those_of_the_whole_tree, .fini = close_all)
 	compare_tree("peak | by stack | top 2 | tree");
 }
 
+/* Facts of every row below one, against a query that has the same as columns. */
+static void compare_facts(struct query_opened *q, struct query_opened *wide, uint32_t row)
+{
+	struct query_error error = {.code = NEAP_OK};
+	uint32_t first, count, wide_first, wide_count;
+	cr_assert_eq(query_opened_children(q, row, &first, &count, &error), NEAP_OK);
+	cr_assert_eq(query_opened_children(wide, row, &wide_first, &wide_count, &error), NEAP_OK);
+	cr_assert_eq(first, wide_first);
+	cr_assert_eq(count, wide_count);
+	for (uint32_t i = first; i < first + count; i++) {
+		const struct query_result *r = query_opened_result(wide);
+		const struct result_cell *cells = &r->cells[i * r->column_count];
+		struct query_facts facts;
+		int64_t bytes = 0;
+		cr_assert_eq(query_opened_facts(q, i, &facts, &error), NEAP_OK);
+		if (r->rows[i].kind != ROW_PLAIN)
+			continue;
+		for (size_t c = 0; c < r->column_count; c++) {
+			const char *word = r->columns[c].word;
+			if (!strcmp(word, "p50"))
+				cr_assert(cells[c].is_unknown
+						  ? !facts.has_lifetimes
+						  : facts.p50_ns == (uint64_t)cells[c].value,
+					  "row %u", i);
+			if (!strcmp(word, "p99"))
+				cr_assert(cells[c].is_unknown
+						  ? !facts.has_lifetimes
+						  : facts.p99_ns == (uint64_t)cells[c].value,
+					  "row %u", i);
+			if (!strcmp(word, "total"))
+				bytes = cells[c].value;
+		}
+		for (size_t t = 0; t < facts.thread_count && t < FACTS_THREADS_MOST; t++) {
+			bytes -= facts.threads[t].sum.bytes;
+			cr_assert(!t ||
+				  facts.threads[t].sum.bytes <= facts.threads[t - 1].sum.bytes);
+		}
+		cr_assert(facts.thread_count > FACTS_THREADS_MOST ? bytes >= 0 : bytes == 0);
+		compare_facts(q, wide, i);
+	}
+}
+
+Test(opened, facts_of_a_row_are_those_of_its_columns, .fini = close_all)
+{
+	static const char *const heads[] = {
+		"live",
+		"peak",
+		"leaked",
+		"allocated",
+		"freed",
+		"temporary",
+		"live at 50%",
+		"allocated in 10%..60%",
+		"freed in 10%..60%",
+	};
+	static const char *const views[] = {"tree", "callers"};
+	static const char *const profiles[] = {"json", "forked"};
+	for (size_t p = 0; p < 2; p++) {
+		open_profile(profiles[p]);
+		for (size_t i = 0; i < sizeof heads / sizeof heads[0] * 2; i++) {
+			char text[160];
+			struct ast_script *first_script;
+			snprintf(text, sizeof text, "%s | %s", heads[i / 2], views[i % 2]);
+			struct query_opened *q = open_query(text);
+			first_script = script;
+			script = NULL;
+			snprintf(text, sizeof text, "%s | %s | select total, p50, p99",
+				 heads[i / 2], views[i % 2]);
+			struct query_opened *wide = open_query(text);
+			compare_facts(q, wide, OPENED_ROOT);
+			query_opened_free(q);
+			query_opened_free(wide);
+			query_script_free(first_script);
+		}
+		close_all();
+	}
+}
+
 Test(opened, tables_have_all_their_rows_at_once, .fini = close_all)
 {
 	struct query_error error = {.code = NEAP_OK};
