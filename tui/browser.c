@@ -206,8 +206,9 @@ bool browser_draw(struct browser *b, unsigned rows, unsigned cols)
 		return false;
 	const struct area all = grid_area(&b->grid);
 	unsigned head = draw_top(b, &all);
-	if (!b->strip_area.cols)
-		b->is_strip_focused = false;
+	if (!b->strip_area.cols && b->pane == PANE_STRIP)
+		b->pane = PANE_ROWS;
+	b->has_details = false;
 	unsigned foot = rows >= 3 ? 1 : 0;
 	b->view_area = area_cut(&all, head, 0, rows > head + foot ? rows - head - foot : 0, cols);
 	if (b->help)
@@ -216,6 +217,10 @@ bool browser_draw(struct browser *b, unsigned rows, unsigned cols)
 		chrome_failure(b, &b->view_area);
 	else
 		view_now(b)->draw(browser_self(b), b, &b->view_area);
+	if (b->pane == PANE_DETAILS && !b->has_details) {
+		b->pane = PANE_ROWS;
+		return browser_draw(b, rows, cols);
+	}
 	const struct area last = area_cut(&all, rows - 1, 0, 1, cols);
 	if (b->prompt)
 		prompt_draw(b, &last, &b->view_area);
@@ -367,8 +372,8 @@ static void back(struct browser *b)
 {
 	if (b->has_range_start)
 		b->has_range_start = false;
-	else if (b->is_strip_focused)
-		b->is_strip_focused = false;
+	else if (b->pane != PANE_ROWS)
+		b->pane = PANE_ROWS;
 	else if (b->find[0])
 		b->find[0] = '\0';
 	else if (!strip_drop_range(b, false) && !model_pop_chip(&b->model) &&
@@ -382,15 +387,30 @@ static void quit(struct browser *b)
 		b->wants_quit = true;
 }
 
-/* The rows, or the time strip where there is one. */
-static void next_pane(struct browser *b)
+/* From the rows to the time strip and the details, where there are any. */
+static void next_pane(struct browser *b, bool is_back)
 {
-	if (model_state(&b->model)->screen == SCREEN_TIME)
+	const bool is_there[PANE_COUNT] = {
+		[PANE_ROWS] = true,
+		[PANE_STRIP] = b->strip_area.cols,
+		[PANE_DETAILS] = b->has_details,
+	};
+	if (model_state(&b->model)->screen == SCREEN_TIME) {
 		browser_say(b, ROLE_DIM, "left and right move the instant, up and down the class");
-	else if (!b->strip_area.cols)
+		return;
+	}
+	unsigned at = b->pane;
+	do
+		at = (at + (is_back ? PANE_COUNT - 1u : 1u)) % PANE_COUNT;
+	while (!is_there[at]);
+	b->pane = (enum pane)at;
+	if (!b->strip_area.cols && !b->has_details)
 		browser_say(b, ROLE_DIM, "there is no room for the time strip; 3 shows the run");
-	else
-		b->is_strip_focused = !b->is_strip_focused;
+	else if (b->pane == PANE_STRIP)
+		browser_say(b, ROLE_DIM,
+			    "left and right move the instant; Esc goes back to the rows");
+	else if (b->pane == PANE_DETAILS)
+		browser_say(b, ROLE_DIM, "up and down move the source; Esc goes back to the rows");
 }
 
 static void next_detail(struct browser *b)
@@ -480,7 +500,7 @@ static void act_anywhere(struct browser *b, enum action action)
 		break;
 	case ACTION_NEXT_PANE:
 	case ACTION_PREVIOUS_PANE:
-		next_pane(b);
+		next_pane(b, action == ACTION_PREVIOUS_PANE);
 		break;
 	case ACTION_UNDO:
 		if (!model_undo(&b->model))

@@ -34,6 +34,13 @@ struct summary {
 	bool is_signed;
 };
 
+enum pane {
+	PANE_ROWS,
+	PANE_STRIP,
+	PANE_DETAILS,
+	PANE_COUNT,
+};
+
 struct browser {
 	struct model model;
 	struct grid grid;
@@ -47,7 +54,9 @@ struct browser {
 	struct area view_area; /* where the view was drawn last */
 	uint32_t source_line;  /* Source: where to go when it is loaded; 0: the heaviest line */
 
-	bool is_strip_focused;
+	enum pane pane;     /* that the arrows move in */
+	bool has_details;   /* they were drawn last */
+	int details_scroll; /* lines of source, from where the selected one is in the middle */
 	uint64_t strip_cursor_ns;
 	struct graph_tick
 		*ticks;         /* [snapshots + 1]: live blocks of the run; made when first drawn */

@@ -3,7 +3,9 @@
 
 #include "tui/details.h"
 
+#include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "src/base/fmt.h"
@@ -13,6 +15,7 @@
 #define SOURCE_ROWS  13u
 #define NUMBER_COLS  6u
 #define EXPAND_BYTES 400u
+#define FAR_LINES    (1 << 24)
 
 /* The file that was shown last; of one that is not here, only its path. */
 struct details_source {
@@ -55,23 +58,53 @@ static void draw_source(struct browser *b, const struct area *a, unsigned row,
 	if (!f->file_path || !f->line || row + 3 > a->rows)
 		return;
 	const struct lines *l = read_source(b, f->file_path);
-	unsigned rows = a->rows - row < SOURCE_ROWS ? a->rows - row : SOURCE_ROWS;
+	bool is_focused = b->pane == PANE_DETAILS;
+	unsigned rows = a->rows - row;
 	if (!l || f->line > l->count)
 		return;
-	size_t first = f->line > rows / 2 ? f->line - rows / 2 : 1;
+	if (rows > SOURCE_ROWS && !is_focused)
+		rows = SOURCE_ROWS;
+	int64_t middle = (int64_t)f->line - rows / 2, most = (int64_t)l->count - rows + 1;
+	int64_t first = middle + b->details_scroll;
+	first = first < most ? first : most;
+	first = first > 1 ? first : 1;
+	b->details_scroll = (int)(first - middle);
+	if (is_focused)
+		area_cursor(a, row, 0);
 	if (l->is_newer)
 		area_put(a, row - 1, 0, look(ROLE_WARNING), "changed since the recording:");
-	for (unsigned i = 0; i < rows && first + i <= l->count; i++) {
+	for (unsigned i = 0; i < rows && (size_t)first + i <= l->count; i++) {
 		struct buf text = {0};
-		bool is_it = first + i == f->line;
-		lines_expand(l, first + i, EXPAND_BYTES, &text);
+		size_t number = (size_t)first + i;
+		bool is_it = number == f->line;
+		lines_expand(l, number, EXPAND_BYTES, &text);
 		area_printf(a, row + i, 0, look(is_it ? ROLE_STRONG : ROLE_DIM), "%c%*zu",
-			    is_it ? '>' : ' ', (int)NUMBER_COLS - 1, first + i);
+			    is_it ? '>' : ' ', (int)NUMBER_COLS - 1, number);
 		if (text.count_bytes && !text.has_failed)
 			area_put_most(a, row + i, NUMBER_COLS + 1, a->cols,
 				      is_it ? look_bold(ROLE_STRONG) : look(ROLE_TEXT), text.data);
 		buf_release(&text);
 	}
+}
+
+bool details_act(struct browser *b, enum action action)
+{
+	static const struct {
+		enum action action;
+		int lines;
+	} moves[] = {
+		{ACTION_UP, -1},        {ACTION_DOWN, 1},           {ACTION_PAGE_UP, -10},
+		{ACTION_PAGE_DOWN, 10}, {ACTION_FIRST, -FAR_LINES}, {ACTION_LAST, FAR_LINES},
+	};
+	for (size_t i = 0; i < sizeof moves / sizeof moves[0]; i++) {
+		if (moves[i].action != action)
+			continue;
+		if (abs(b->details_scroll) < FAR_LINES ||
+		    (b->details_scroll > 0) != (moves[i].lines > 0))
+			b->details_scroll += moves[i].lines;
+		return true;
+	}
+	return false;
 }
 
 /* A long name over several rows; returns the row after it. */
@@ -129,6 +162,45 @@ static unsigned draw_frame(struct browser *b, const struct area *a, unsigned row
 	return row + 1;
 }
 
+/* Of what still lives, its age. */
+static unsigned draw_lifetimes(const struct area *a, unsigned row, const struct query_facts *f)
+{
+	char half[FMT_BYTES], most[FMT_BYTES];
+	if (!f->has_lifetimes)
+		return row;
+	area_printf(a, row, 0, look(ROLE_TEXT), "%s p50 %s  p99 %s",
+		    f->is_over ? "lifetime" : "age", fmt_duration(half, sizeof half, f->p50_ns),
+		    fmt_duration(most, sizeof most, f->p99_ns));
+	return row + 1;
+}
+
+/* "thread 1 main", "threads 3 worker 62 %, 7 io 30 %, 2 more". */
+static unsigned draw_threads(struct browser *b, const struct area *a, unsigned row,
+			     const struct details *d)
+{
+	const struct query_facts *f = &d->facts;
+	size_t shown = f->thread_count < FACTS_THREADS_MOST ? f->thread_count : FACTS_THREADS_MOST;
+	struct buf line = {0};
+	char share[FMT_BYTES];
+	buf_puts(&line, f->thread_count == 1 ? "thread" : "threads");
+	for (size_t i = 0; i < shown; i++) {
+		const struct query_thread_share *t = &f->threads[i];
+		const char *name = b->model.profile->threads[t->thread - 1].name;
+		buf_printf(&line, "%s %" PRIu32 "%s%s", i ? "," : "", t->thread,
+			   name && *name ? " " : "", name ? name : "");
+		if (f->thread_count > 1)
+			buf_printf(&line, " %s",
+				   fmt_pct(share, sizeof share, (double)t->sum.bytes,
+					   (double)d->total_bytes));
+	}
+	if (f->thread_count > shown)
+		buf_printf(&line, ", %zu more", f->thread_count - shown);
+	if (f->thread_count && !line.has_failed)
+		row = put_wrapped(a, row, 3, look(ROLE_TEXT), line.data);
+	buf_release(&line);
+	return row;
+}
+
 void details_draw(struct browser *b, const struct area *a, const struct details *d)
 {
 	char bytes[FMT_BYTES], count[FMT_BYTES], share[FMT_BYTES];
@@ -146,6 +218,8 @@ void details_draw(struct browser *b, const struct area *a, const struct details 
 	if (!d->has_no_self)
 		area_printf(a, row++, 0, look(ROLE_TEXT), "%s of its own",
 			    fmt_bytes(bytes, sizeof bytes, d->self_bytes));
+	row = draw_lifetimes(a, row, &d->facts);
+	row = draw_threads(b, a, row, d);
 	if (!d->has_frame)
 		return;
 	if (d->self_bytes)

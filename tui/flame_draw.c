@@ -203,7 +203,7 @@ void flame_draw_cells(struct flame *f, struct browser *b, const struct area *a)
 		unsigned row = c->level - f->top; /* wraps above the top: not drawn */
 		if (c->level >= f->top && row < a->rows) {
 			draw_cell(f, b, a, row, c);
-			if (i == f->selected && !b->is_strip_focused) {
+			if (i == f->selected && b->pane == PANE_ROWS) {
 				area_flag(a, row, c->col, c->cols, LOOK_REVERSE);
 				area_cursor(a, row, c->col);
 			}
@@ -323,7 +323,7 @@ static void draw_plain_line(struct flame *f, struct browser *b, const struct are
 		put_label(f, b, c, a->cols - col, &f->label);
 	if (col < a->cols && f->label.count_bytes && !f->label.has_failed)
 		area_elide(a, row, col, a->cols - col, look(ROLE_TEXT), f->label.data);
-	if (at == f->selected && !b->is_strip_focused) {
+	if (at == f->selected && b->pane == PANE_ROWS) {
 		area_select(a, row);
 		area_cursor(a, row, 0);
 	}

@@ -155,7 +155,7 @@ void hist_rows_draw(struct hist_rows *h, struct browser *b, const struct area *a
 	for (unsigned i = 0; i < rows.rows && h->list.top + i < h->list.count; i++) {
 		size_t at = h->list.top + i;
 		draw_row(h, &rows, i, &c, at);
-		if (at == h->list.selected && !b->is_strip_focused) {
+		if (at == h->list.selected && b->pane == PANE_ROWS) {
 			area_select(&rows, i);
 			area_cursor(&rows, i, 0);
 		}

@@ -20,6 +20,7 @@ static const struct query_result *result_of(struct name_lists *n, enum ast_field
 		[FIELD_FILE] = "allocated | by file | sort total desc",
 		[FIELD_MODULE] = "allocated | by module | sort total desc",
 		[FIELD_THREAD] = "allocated | by thread | sort total desc",
+		[FIELD_TYPE] = "allocated | by type | sort total desc",
 		[FIELD_API] = "allocated | by api | sort total desc",
 	};
 	struct ast_script *script = NULL;

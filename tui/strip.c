@@ -282,7 +282,7 @@ static void draw_foot(struct browser *b, const struct area *a)
 	if (strip_instant(b, &ns)) {
 		col = column_of(b, a->cols, ns);
 		area_put(a, 0, col, look_bold(ROLE_CURSOR), grid_is_utf8(a->grid) ? "\u25b2" : "|");
-		if (b->is_strip_focused)
+		if (b->pane == PANE_STRIP)
 			area_cursor(a, 0, col);
 	}
 }
@@ -302,7 +302,7 @@ void strip_draw(struct browser *b, const struct area *a)
 	int64_t most = fill_values(b, values, count);
 	area_right(a, 0, LABEL_COLS - 1, LABEL_COLS - 1, look(ROLE_DIM),
 		   show_bytes(text, sizeof text, most));
-	chart_area(&chart, look(b->is_strip_focused ? ROLE_CURSOR : ROLE_CHART), values, most);
+	chart_area(&chart, look(b->pane == PANE_STRIP ? ROLE_CURSOR : ROLE_CHART), values, most);
 	mem_free(values);
 	b->strip_area = chart;
 	strip_reverse(b, &chart);
@@ -492,7 +492,7 @@ bool strip_act(struct browser *b, enum action action)
 		break;
 	}
 	unsigned cols = b->strip_area.cols ? b->strip_area.cols : COLS_UNSEEN;
-	return (is_time || b->is_strip_focused) && act_focused(b, action, cols);
+	return (is_time || b->pane == PANE_STRIP) && act_focused(b, action, cols);
 }
 
 /* ---- mouse ------------------------------------------------------------------------------------ */

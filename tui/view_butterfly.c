@@ -287,7 +287,7 @@ static void draw_wing(const struct butterfly *v, struct browser *b, const struct
 		area_right(a, row, c->blocks, 8, look(is_dim ? ROLE_DIM : ROLE_TEXT),
 			   show_count(text, sizeof text, w->blocks));
 	draw_name(v, b, a, row, c->name, at);
-	if (at == v->list.selected && !b->is_strip_focused) {
+	if (at == v->list.selected && b->pane == PANE_ROWS) {
 		area_select(a, row);
 		area_cursor(a, row, 0);
 	}
@@ -473,7 +473,7 @@ static void go_to_side(struct butterfly *v, struct browser *b, enum side side)
 /* Back to the function before, or to the view that this one was opened from. */
 static bool back(struct browser *b)
 {
-	return !b->find[0] && !b->is_strip_focused && !b->has_range_start && model_undo(&b->model);
+	return !b->find[0] && b->pane == PANE_ROWS && !b->has_range_start && model_undo(&b->model);
 }
 
 static bool act(void *self, struct browser *b, enum action action)

@@ -383,7 +383,7 @@ static bool act(void *self, struct browser *b, enum action action)
 		zoom_out(f, action == ACTION_COLLAPSE_ALL);
 		return true;
 	case ACTION_BACK:
-		return !b->find[0] && !b->is_strip_focused && !b->has_range_start &&
+		return !b->find[0] && b->pane == PANE_ROWS && !b->has_range_start &&
 		       zoom_out(f, false);
 	case ACTION_INVERT:
 		invert(b);

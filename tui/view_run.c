@@ -308,7 +308,7 @@ static void draw(void *self, struct browser *b, const struct area *a)
 	for (unsigned i = 0; i < a->rows && r->list.top + i < r->list.count; i++) {
 		size_t at = r->list.top + i;
 		draw_fact(r, b, a, i, at);
-		if (at == r->list.selected && !b->is_strip_focused) {
+		if (at == r->list.selected && b->pane == PANE_ROWS) {
 			area_select(a, i);
 			area_cursor(a, i, 0);
 		}

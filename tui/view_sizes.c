@@ -26,17 +26,17 @@
 #define BAR_MOST    30u
 #define FACTS_ROWS  14u /* so many for a second line of facts */
 
-enum pane {
-	PANE_SIZES,
-	PANE_LIFETIMES,
-	PANE_COUNT
+enum side {
+	SIDE_SIZES,
+	SIDE_LIFETIMES,
+	SIDE_COUNT
 };
 
 struct sizes {
-	struct distribution of[PANE_COUNT];
-	struct list lists[PANE_COUNT];
-	uint64_t kept[PANE_COUNT]; /* where the selected bin began */
-	enum pane pane;
+	struct distribution of[SIDE_COUNT];
+	struct list lists[SIDE_COUNT];
+	uint64_t kept[SIDE_COUNT]; /* where the selected bin began */
+	enum side pane;
 	struct hist_rows rows; /* in place of all that, where the query says so */
 	bool is_of_rows;
 	bool is_by_blocks; /* the one bar where there is room for one */
@@ -46,7 +46,7 @@ struct sizes {
 /* ---- loading ----------------------------------------------------------------------------- */
 
 /* The bin that was selected, else the one with the most bytes. */
-static void select_bin(struct sizes *s, enum pane p, bool was_loaded)
+static void select_bin(struct sizes *s, enum side p, bool was_loaded)
 {
 	const struct distribution *d = &s->of[p];
 	size_t heaviest = 0;
@@ -79,29 +79,29 @@ static enum neap_err load(void *self, struct browser *b, struct query_error *err
 	s->is_of_rows = model_state(&b->model)->hist;
 	enum neap_err code = NEAP_OK;
 	s->is_loaded = false;
-	for (size_t i = 0; i < PANE_COUNT; i++) {
+	for (size_t i = 0; i < SIDE_COUNT; i++) {
 		if (was_loaded && s->lists[i].selected < s->of[i].bin_count)
 			s->kept[i] = s->of[i].bins[s->lists[i].selected].from;
 		s->lists[i].count = 0;
 	}
 	if (s->is_of_rows)
 		return hist_rows_load(&s->rows, b, error);
-	for (size_t i = 0; !code && i < PANE_COUNT; i++) {
-		code = distribution_load(&s->of[i], &b->model, i == PANE_LIFETIMES, error);
+	for (size_t i = 0; !code && i < SIDE_COUNT; i++) {
+		code = distribution_load(&s->of[i], &b->model, i == SIDE_LIFETIMES, error);
 		if (!code)
-			select_bin(s, (enum pane)i, was_loaded);
+			select_bin(s, (enum side)i, was_loaded);
 	}
 	if (code)
 		return code;
 	s->is_loaded = true;
-	summarise(b, &s->of[PANE_SIZES], error);
+	summarise(b, &s->of[SIDE_SIZES], error);
 	return NEAP_OK;
 }
 
 static void release(void *self)
 {
 	struct sizes *s = self;
-	for (size_t i = 0; i < PANE_COUNT; i++)
+	for (size_t i = 0; i < SIDE_COUNT; i++)
 		distribution_release(&s->of[i]);
 }
 
@@ -197,9 +197,9 @@ static void draw_bin(const struct distribution *d, const struct area *a, unsigne
 }
 
 /* Sizes, Lifetimes: which of them this is, and how to see the other. */
-static void draw_title(const struct sizes *s, const struct area *a, enum pane p, bool has_both)
+static void draw_title(const struct sizes *s, const struct area *a, enum side p, bool has_both)
 {
-	static const char *const names[PANE_COUNT] = {"Sizes", "Lifetimes"};
+	static const char *const names[SIDE_COUNT] = {"Sizes", "Lifetimes"};
 	struct look l = look_bold(ROLE_HEADING);
 	if (p == s->pane)
 		l.flags |= LOOK_UNDERLINE;
@@ -209,7 +209,7 @@ static void draw_title(const struct sizes *s, const struct area *a, enum pane p,
 			       s->is_by_blocks ? ", blocks (s: bytes)" : ", bytes (s: blocks)");
 	if (!has_both)
 		area_printf(a, 0, col + 2, look(ROLE_DIM), "%s: %s",
-			    p == PANE_SIZES ? "Right" : "Left", names[1 - p]);
+			    p == SIDE_SIZES ? "Right" : "Left", names[1 - p]);
 }
 
 static void put_facts(const struct distribution *d, struct buf *out)
@@ -244,7 +244,7 @@ static unsigned draw_facts(const struct distribution *d, const struct area *a, u
 	return row + 1;
 }
 
-static void draw_pane(struct sizes *s, struct browser *b, const struct area *a, enum pane p,
+static void draw_pane(struct sizes *s, struct browser *b, const struct area *a, enum side p,
 		      bool has_both)
 {
 	const struct distribution *d = &s->of[p];
@@ -259,7 +259,7 @@ static void draw_pane(struct sizes *s, struct browser *b, const struct area *a, 
 		row = draw_facts(d, a, row);
 	if (a->rows >= 6) {
 		struct look l = look(ROLE_HEADING);
-		area_right(a, row, c.label, c.label, l, p == PANE_SIZES ? "SIZE" : "LIFETIME");
+		area_right(a, row, c.label, c.label, l, p == SIDE_SIZES ? "SIZE" : "LIFETIME");
 		if (c.blocks)
 			area_right(a, row, c.blocks, NUMBER_COLS, l, "BLOCKS");
 		if (c.bytes)
@@ -271,7 +271,7 @@ static void draw_pane(struct sizes *s, struct browser *b, const struct area *a, 
 	for (unsigned i = 0; i < rows.rows && list->top + i < list->count; i++) {
 		size_t at = list->top + i;
 		draw_bin(d, &rows, i, &c, &d->bins[at]);
-		if (at == list->selected && p == s->pane && !b->is_strip_focused) {
+		if (at == list->selected && p == s->pane && b->pane == PANE_ROWS) {
 			area_select(&rows, i);
 			area_cursor(&rows, i, 0);
 		}
@@ -292,7 +292,7 @@ static void draw(void *self, struct browser *b, const struct area *a)
 	}
 	if (!s->is_loaded)
 		return;
-	if (!s->lists[PANE_SIZES].count) {
+	if (!s->lists[SIDE_SIZES].count) {
 		area_put(a, 1, 2, look(ROLE_STRONG), "no blocks: the query leaves nothing");
 		area_put(a, 3, 2, look(ROLE_DIM), "Esc takes the last part of the query away");
 		return;
@@ -303,10 +303,10 @@ static void draw(void *self, struct browser *b, const struct area *a)
 	}
 	unsigned half = a->cols / 2;
 	struct area part = area_cut(a, 0, 0, a->rows, half - 1);
-	draw_pane(s, b, &part, PANE_SIZES, true);
+	draw_pane(s, b, &part, SIDE_SIZES, true);
 	area_upright(a, 0, half, a->rows, look(ROLE_DIM));
 	part = area_cut(a, 0, half + 1, a->rows, a->cols - half - 1);
-	draw_pane(s, b, &part, PANE_LIFETIMES, true);
+	draw_pane(s, b, &part, SIDE_LIFETIMES, true);
 }
 
 /* ---- keys ------------------------------------------------------------------------------------ */
@@ -346,7 +346,7 @@ static bool act(void *self, struct browser *b, enum action action)
 		return true;
 	case ACTION_LEFT:
 	case ACTION_RIGHT:
-		s->pane = action == ACTION_LEFT ? PANE_SIZES : PANE_LIFETIMES;
+		s->pane = action == ACTION_LEFT ? SIDE_SIZES : SIDE_LIFETIMES;
 		return true;
 	case ACTION_MEASURE:
 		s->is_by_blocks = !s->is_by_blocks;
@@ -393,7 +393,7 @@ static bool mouse(void *self, struct browser *b, const struct mouse *m)
 	if (s->is_of_rows)
 		return mouse_of_rows(s, b, m);
 	if (shows_both(&b->view_area))
-		s->pane = m->col > b->view_area.cols / 2 ? PANE_LIFETIMES : PANE_SIZES;
+		s->pane = m->col > b->view_area.cols / 2 ? SIDE_LIFETIMES : SIDE_SIZES;
 	if (!is_wheel && m->row < head)
 		return true;
 	in_list.row -= is_wheel ? 0 : head;

@@ -556,7 +556,7 @@ static void draw(void *self, struct browser *b, const struct area *a)
 	for (unsigned i = 0; i < rows.rows && s->list.top + i < s->list.count; i++) {
 		size_t at = s->list.top + i;
 		draw_line(s, b, &rows, i, &c, at);
-		if (at == s->list.selected && !b->is_strip_focused) {
+		if (at == s->list.selected && b->pane == PANE_ROWS) {
 			area_select(&rows, i);
 			area_cursor(&rows, i, 0);
 		}

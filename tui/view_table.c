@@ -317,7 +317,7 @@ static void draw(void *self, struct browser *b, const struct area *a)
 	for (unsigned i = 0; i < rows.rows && t->list.top + i < t->list.count; i++) {
 		size_t at = t->list.top + i;
 		draw_row(t, b, &rows, i, &l, at);
-		if (at == t->list.selected && !b->is_strip_focused) {
+		if (at == t->list.selected && b->pane == PANE_ROWS) {
 			area_select(&rows, i);
 			area_cursor(&rows, i, 0);
 		}

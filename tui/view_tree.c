@@ -45,6 +45,11 @@ struct tree {
 	struct map open;
 	uint64_t selected_path;
 	bool has_taken; /* they are from another time, not from the last load */
+	struct {        /* of the row that was selected when they were asked for */
+		uint64_t serial;
+		uint32_t row;
+		struct query_facts facts;
+	} known;
 };
 
 static const struct query_result *result_of(const struct tree *t)
@@ -397,12 +402,22 @@ static void draw_other(const struct tree *t, struct browser *b, const struct are
 {
 	char count[FMT_BYTES];
 	const char *min = state_chip(model_state(&b->model), STAGE_MIN);
+	unsigned room = a->cols > col ? a->cols - col : 0;
+	struct buf text = {0};
 	fmt_count(count, sizeof count, result_of(t)->rows[at].count);
-	if (min)
-		area_printf(a, row, col, look(ROLE_DIM), "%s more below %s  (L shows them)", count,
-			    min + strlen("min "));
-	else
-		area_printf(a, row, col, look(ROLE_DIM), "%s more", count);
+	buf_printf(&text, "%s more", count);
+	if (min) {
+		size_t short_bytes = text.count_bytes;
+		buf_printf(&text, " below %s  (L shows them)", min + strlen("min "));
+		if (!text.has_failed && text_cols(text.data) > room) {
+			text.data[short_bytes] = '\0';
+			text.count_bytes = short_bytes;
+			buf_puts(&text, "  L");
+		}
+	}
+	if (!text.has_failed)
+		area_put(a, row, col, look(ROLE_DIM), text.data);
+	buf_release(&text);
 }
 
 /* A dot of the indent for each level, capped so that names stay on the screen. */
@@ -434,7 +449,8 @@ static void draw_name(struct tree *t, struct browser *b, const struct area *a, u
 	const char *name = has_frame ? name_frame(&b->names, &f, a->cols - col)
 				     : name_text(&b->names, name_of(t, l->row), a->cols - col);
 	bool is_match = b->find[0] && strstr(name_of(t, l->row), b->find);
-	col = area_put(a, row, col, is_match ? look_bold(ROLE_MATCH) : look(ROLE_TEXT), name);
+	struct look plain = look(has_frame && f.is_wrapper ? ROLE_DIM : ROLE_TEXT);
+	col = area_put(a, row, col, is_match ? look_bold(ROLE_MATCH) : plain, name);
 	if (has_frame && col + 12 < a->cols)
 		area_put(a, row, col + 2, look(ROLE_DIM),
 			 name_place(&b->names, &f, a->cols - col - 2, a->cols < 120));
@@ -447,11 +463,25 @@ static void draw_lines(struct tree *t, struct browser *b, const struct area *a,
 		size_t at = t->list.top + i;
 		draw_values(t, a, i, c, t->lines[at].row);
 		draw_name(t, b, a, i, c, at);
-		if (at == t->list.selected && !b->is_strip_focused) {
-			area_select(a, i);
+		if (at != t->list.selected || b->pane == PANE_STRIP)
+			continue;
+		area_select(a, i);
+		if (b->pane == PANE_ROWS)
 			area_cursor(a, i, 0);
-		}
 	}
+}
+
+/* Found again only for another row. */
+static struct query_facts facts_of(struct tree *t, struct browser *b, uint32_t row)
+{
+	struct query_error ignored;
+	uint64_t serial = model_serial(&b->model, t->q);
+	if (t->known.serial == serial && t->known.row == row)
+		return t->known.facts;
+	t->known.serial = query_opened_facts(t->q, row, &t->known.facts, &ignored) ? 0 : serial;
+	t->known.row = row;
+	b->details_scroll = 0;
+	return t->known.facts;
 }
 
 static void draw_details(struct tree *t, struct browser *b, const struct area *a)
@@ -464,9 +494,14 @@ static void draw_details(struct tree *t, struct browser *b, const struct area *a
 			    .self_bytes = result_value(r, row, t->self),
 			    .has_no_self = t->is_inverted,
 			    .blocks = result_value(r, row, t->count),
-			    .base_bytes = t->base_bytes};
+			    .base_bytes = t->base_bytes,
+			    .facts = facts_of(t, b, row)};
 	d.has_frame = frame_of(t, b, row, &d.frame);
-	area_upright(a, 0, 0, a->rows, look(ROLE_DIM));
+	area_upright(a, 0, 0, a->rows,
+		     b->pane == PANE_DETAILS ? look_bold(ROLE_CURSOR) : look(ROLE_DIM));
+	b->has_details = true;
+	if (b->pane == PANE_DETAILS)
+		area_cursor(a, 0, 2);
 	const struct area inner = area_cut(a, 0, 2, a->rows, a->cols);
 	details_draw(b, &inner, &d);
 }
@@ -633,6 +668,8 @@ static void sort(const struct tree *t, struct browser *b, enum action action)
 static bool act(void *self, struct browser *b, enum action action)
 {
 	struct tree *t = self;
+	if (b->pane == PANE_DETAILS && details_act(b, action))
+		return true;
 	if (action == ACTION_INVERT)
 		return invert(b);
 	if (action == ACTION_SORT_LEFT || action == ACTION_SORT_RIGHT ||
