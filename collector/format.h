@@ -250,7 +250,7 @@ enum nc_drop {
 	NC_DROP_THREADS, /* blocks not counted: no room for the thread's tables */
 	NC_DROP_MAP,     /* blocks not counted: no room in the live map */
 	NC_DROP_REENTRY, /* blocks not counted: third hook nested in one thread */
-	NC_DROP_STARTUP, /* blocks not counted: allocated while the collector connected */
+	NC_DROP_STARTUP, /* blocks not counted: asked for before the collector was ready */
 	NC_DROP_MODULES, /* modules without a record; their frames have no name */
 	NC_DROP_FRAMES,  /* stacks cut at NC_MAX_FRAMES */
 	NC_DROP_FOREIGN, /* frees of blocks that were never counted */

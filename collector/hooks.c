@@ -13,8 +13,6 @@
 
 #include "collector/nc.h"
 
-#include <string.h>
-
 #define NC_EXPORT __attribute__((visibility("default"), noinline))
 
 /* Declared here, because libc's headers would add attributes the compiler acts upon. */
@@ -50,19 +48,15 @@ NC_INLINE size_t rounded(size_t bytes)
 		}                                                      \
 	} while (0)
 
-/* True if the block may go to the real free. */
-NC_INLINE bool release(void *block)
+NC_INLINE void *real_malloc(size_t bytes)
 {
-	if (NC_UNLIKELY(!block || nc_is_boot_block(block)))
-		return false;
-	if (NC_LIKELY(nc_is_on()))
-		nc_freed(block);
-	return true;
+	return NC_LIKELY(!nc_real.round_mask) ? nc_real.malloc(bytes)
+					      : NC_REAL(malloc)(rounded(bytes));
 }
 
 void *malloc(size_t bytes)
 {
-	void *block = nc_real.malloc(rounded(bytes));
+	void *block = real_malloc(bytes);
 	BORN(block, bytes, NC_API_MALLOC);
 	return block;
 }
@@ -71,46 +65,55 @@ void *calloc(size_t count, size_t bytes)
 {
 	size_t total;
 	bool fits = !__builtin_mul_overflow(count, bytes, &total);
-	void *block = nc_real.round_mask && fits ? nc_real.calloc(1, rounded(total))
-						 : nc_real.calloc(count, bytes);
+	void *block = NC_LIKELY(!nc_real.round_mask) ? nc_real.calloc(count, bytes)
+		      : fits                         ? NC_REAL(calloc)(1, rounded(total))
+						     : NC_REAL(calloc)(count, bytes);
 	BORN(block, total, NC_API_CALLOC);
 	return block;
 }
 
+NC_INLINE void release(void *block)
+{
+	if (NC_UNLIKELY(!block || nc_is_boot_block(block)))
+		return;
+	if (NC_LIKELY(nc_is_on())) {
+		nc_freed(block);
+		nc_real.free(block);
+	} else {
+		NC_REAL(free)(block);
+	}
+}
+
 void free(void *block)
 {
-	if (NC_LIKELY(release(block)))
-		nc_real.free(block);
+	release(block);
 }
 
 void cfree(void *block)
 {
-	if (release(block))
-		nc_real.free(block);
+	release(block);
 }
 
 /* C23: the size is a hint for the allocator, which it does not need. */
 void free_sized(void *block, size_t bytes)
 {
 	(void)bytes;
-	if (release(block))
-		nc_real.free(block);
+	release(block);
 }
 
 void free_aligned_sized(void *block, size_t align_bytes, size_t bytes)
 {
 	(void)align_bytes;
 	(void)bytes;
-	if (release(block))
-		nc_real.free(block);
+	release(block);
 }
 
 static void *move_from_pool(void *block, size_t bytes)
 {
-	void *moved = nc_real.malloc(rounded(bytes));
+	void *moved = real_malloc(bytes);
 	size_t old_bytes = nc_boot_block_bytes(block);
 	if (moved)
-		memcpy(moved, block, old_bytes < bytes ? old_bytes : bytes);
+		nc_copy(moved, block, old_bytes < bytes ? old_bytes : bytes);
 	return moved;
 }
 
@@ -132,7 +135,7 @@ NC_INLINE void *resize(void *block, size_t bytes, enum nc_api api, const struct 
 	if (NC_LIKELY(is_on && block))
 		taken = nc_take(block);
 	void *moved = NC_UNLIKELY(nc_is_boot_block(block)) ? move_from_pool(block, bytes)
-							   : nc_real.realloc(block, wanted);
+							   : NC_REAL(realloc)(block, wanted);
 	if (NC_UNLIKELY(!is_on))
 		return moved;
 	if (NC_UNLIKELY(moved && block && !bytes))
@@ -163,7 +166,7 @@ void *reallocarray(void *block, size_t count, size_t bytes)
 
 int posix_memalign(void **out, size_t align_bytes, size_t bytes)
 {
-	int error = nc_real.posix_memalign(out, align_bytes, rounded(bytes));
+	int error = NC_REAL(posix_memalign)(out, align_bytes, rounded(bytes));
 	if (!error)
 		BORN(*out, bytes, NC_API_POSIX_MEMALIGN);
 	return error;
@@ -171,28 +174,28 @@ int posix_memalign(void **out, size_t align_bytes, size_t bytes)
 
 void *aligned_alloc(size_t align_bytes, size_t bytes)
 {
-	void *block = nc_real.aligned_alloc(align_bytes, rounded(bytes));
+	void *block = NC_REAL_OR(aligned_alloc, nc_boot_memalign)(align_bytes, rounded(bytes));
 	BORN(block, bytes, NC_API_ALIGNED_ALLOC);
 	return block;
 }
 
 void *memalign(size_t align_bytes, size_t bytes)
 {
-	void *block = nc_real.memalign(align_bytes, rounded(bytes));
+	void *block = NC_REAL(memalign)(align_bytes, rounded(bytes));
 	BORN(block, bytes, NC_API_MEMALIGN);
 	return block;
 }
 
 void *valloc(size_t bytes)
 {
-	void *block = nc_real.valloc(rounded(bytes));
+	void *block = NC_REAL(valloc)(rounded(bytes));
 	BORN(block, bytes, NC_API_VALLOC);
 	return block;
 }
 
 void *pvalloc(size_t bytes)
 {
-	void *block = nc_real.pvalloc(rounded(bytes));
+	void *block = NC_REAL_OR(pvalloc, nc_boot_valloc)(rounded(bytes));
 	BORN(block, bytes, NC_API_PVALLOC);
 	return block;
 }
@@ -201,7 +204,7 @@ size_t malloc_usable_size(void *block)
 {
 	if (NC_UNLIKELY(nc_is_boot_block(block)))
 		return nc_boot_block_bytes(block);
-	return nc_real.malloc_usable_size(block);
+	return NC_REAL(malloc_usable_size)(block);
 }
 
 int dlclose(void *handle)
@@ -209,7 +212,7 @@ int dlclose(void *handle)
 	bool is_on = nc_is_on();
 	if (is_on)
 		nc_modules_unload_begin();
-	int result = nc_real.dlclose(handle);
+	int result = NC_REAL(dlclose)(handle);
 	if (is_on)
 		nc_modules_unload_end();
 	return result;

@@ -59,7 +59,7 @@ static void mapped(void *block, size_t bytes, int flags, const struct nc_origin 
 void *mmap(void *at, size_t bytes, int protection, int flags, int fd, off_t offset)
 {
 	const struct nc_origin *origin = NC_ORIGIN();
-	void *block = nc_real.mmap(at, bytes, protection, flags, fd, offset);
+	void *block = NC_REAL(mmap)(at, bytes, protection, flags, fd, offset);
 	mapped(block, bytes, flags, origin);
 	return block;
 }
@@ -67,7 +67,7 @@ void *mmap(void *at, size_t bytes, int protection, int flags, int fd, off_t offs
 void *mmap64(void *at, size_t bytes, int protection, int flags, int fd, off64_t offset)
 {
 	const struct nc_origin *origin = NC_ORIGIN();
-	void *block = nc_real.mmap64(at, bytes, protection, flags, fd, offset);
+	void *block = NC_REAL_OR(mmap64, nc_boot_mmap)(at, bytes, protection, flags, fd, offset);
 	mapped(block, bytes, flags, origin);
 	return block;
 }
@@ -76,9 +76,9 @@ int munmap(void *at, size_t bytes)
 {
 	struct nc_unmapped gone;
 	if (!is_counting())
-		return nc_real.munmap(at, bytes);
+		return NC_REAL(munmap)(at, bytes);
 	nc_pages_take(nc_pages_of((uint64_t)at, bytes), &gone);
-	int result = nc_real.munmap(at, bytes);
+	int result = NC_REAL(munmap)(at, bytes);
 	if (result)
 		nc_unmapped_undo(&gone);
 	else
@@ -100,7 +100,7 @@ static void *moved(void *old, size_t old_bytes, size_t bytes, int flags, void *t
 	bool is_ours = gone.count != 0;
 	if (stays)
 		nc_unmapped_undo(&gone);
-	void *block = nc_real.mremap(old, old_bytes, bytes, flags, to);
+	void *block = NC_REAL(mremap)(old, old_bytes, bytes, flags, to);
 	if (!stays && block == MAP_FAILED)
 		nc_unmapped_undo(&gone);
 	if (block == MAP_FAILED)
@@ -123,6 +123,6 @@ void *mremap(void *old, size_t old_bytes, size_t bytes, int flags, ...)
 		va_arg(ap, void *); /* whatever lies there if none was passed: not looked at then */
 	va_end(ap);
 	if (!is_counting() || is_in_allocator(origin->pc))
-		return nc_real.mremap(old, old_bytes, bytes, flags, to);
+		return NC_REAL(mremap)(old, old_bytes, bytes, flags, to);
 	return moved(old, old_bytes, bytes, flags, to, origin);
 }

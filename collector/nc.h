@@ -31,6 +31,9 @@
 
 #include "collector/format.h"
 
+/* What is declared here is reached without a table that the loader has yet to fill in. */
+#pragma GCC visibility push(hidden)
+
 #define NC_LIKELY(x)   __builtin_expect(!!(x), 1)
 #define NC_UNLIKELY(x) __builtin_expect(!!(x), 0)
 #define NC_NOINLINE    __attribute__((noinline))
@@ -568,15 +571,38 @@ struct nc_real {
 	struct nc_code_range allocator; /* the module of malloc, unless it is libc */
 	size_t round_mask; /* 15 if the allocator may place small blocks 8 bytes apart, else 0 */
 };
+/*
+ * All NULL until they are looked up, and round_mask is 15: nothing here may need to be relocated, as
+ * the loader calls resolvers of other libraries, which may allocate, before it comes to this one.
+ */
 extern struct nc_real nc_real;
-/* Is this block from the pool that serves calls made while the real functions are looked up? */
-#define NC_BOOT_POOL_BYTES (64u << 10)
+/* What takes the place of a function that is not known yet. */
+void *nc_boot_malloc(size_t bytes);
+void *nc_boot_calloc(size_t count, size_t bytes);
+void *nc_boot_realloc(void *block, size_t bytes);
+void nc_boot_free(void *block);
+int nc_boot_posix_memalign(void **out, size_t align_bytes, size_t bytes);
+void *nc_boot_memalign(size_t align_bytes, size_t bytes);
+void *nc_boot_valloc(size_t bytes);
+size_t nc_boot_malloc_usable_size(void *block);
+int nc_boot_dlclose(void *handle);
+void *nc_boot_mmap(void *at, size_t bytes, int protection, int flags, int fd, off_t offset);
+void *nc_boot_mremap(void *old, size_t old_bytes, size_t bytes, int flags, ...);
+int nc_boot_munmap(void *at, size_t bytes);
+/* NC_REAL - the function to call; while nc_is_on() its entry of nc_real will do. */
+#define NC_REAL_OR(function, boot) (NC_LIKELY(nc_real.function != NULL) ? nc_real.function : (boot))
+#define NC_REAL(function)          NC_REAL_OR(function, nc_boot_##function)
+/* Is this block from the pool that serves calls made before the real functions are known? */
+#define NC_BOOT_POOL_BYTES         (256u << 10)
 extern uint8_t nc_boot_pool[NC_BOOT_POOL_BYTES];
 NC_INLINE bool nc_is_boot_block(const void *block)
 {
 	return (uint64_t)block - (uint64_t)nc_boot_pool < NC_BOOT_POOL_BYTES;
 }
 size_t nc_boot_block_bytes(const void *block);
+uint64_t nc_boot_early_count(void); /* blocks that were asked for before nc_is_relocated */
+void nc_copy(void *dst, const void *src, size_t bytes); /* memcpy may not be bound yet */
+bool nc_is_relocated(void);                             /* may functions of libc be called? */
 void nc_real_resolve(void);
 
 /* ---- fork ----------------------------------------------------------------------------------- */
@@ -585,5 +611,7 @@ void nc_real_resolve(void);
 bool nc_fork_copy(const struct nc_global *parent);
 /* nc_fork_release - unmap the parent's region. */
 void nc_fork_release(const struct nc_global *parent);
+
+#pragma GCC visibility pop
 
 #endif

@@ -2,8 +2,10 @@
  * The functions behind the hooks: the next definition after ours in the target's
  * search order, libc's or that of an allocator library.
  *
- * dlsym may itself allocate.  Calls that arrive while it runs are served from a
- * small static pool whose blocks are never given back; the hooks recognise them.
+ * dlsym may itself allocate, and the loader may call code that allocates before it has relocated this
+ * library: resolvers of indirect functions in libraries it has relocated before.  Calls that arrive
+ * then are served from a small static pool whose blocks are never given back; the hooks recognise
+ * them.  Nothing on that way may call libc or read a pointer that needs relocation.
  */
 #include "config.h"
 
@@ -17,48 +19,38 @@
 
 #define BOOT_HEADER_BYTES 16u
 
-static void *boot_malloc(size_t bytes);
-static void *boot_calloc(size_t count, size_t bytes);
-static void *boot_realloc(void *block, size_t bytes);
-static void boot_free(void *block);
-static int boot_posix_memalign(void **out, size_t align_bytes, size_t bytes);
-static void *boot_memalign(size_t align_bytes, size_t bytes);
-static void *boot_valloc(size_t bytes);
-static size_t boot_usable_size(void *block);
-static int boot_dlclose(void *handle);
-static void *boot_mmap(void *at, size_t bytes, int protection, int flags, int fd, off_t offset);
-static void *boot_mremap(void *old, size_t old_bytes, size_t bytes, int flags, ...);
-static int boot_munmap(void *at, size_t bytes);
+/* Mutable: each entry is set once, before the target has threads. */
+struct nc_real nc_real = {.round_mask = 15};
 
-/* Mutable: each entry is replaced once by the real function, before the target has threads. */
-struct nc_real nc_real = {
-	.malloc = boot_malloc,
-	.calloc = boot_calloc,
-	.realloc = boot_realloc,
-	.free = boot_free,
-	.posix_memalign = boot_posix_memalign,
-	.aligned_alloc = boot_memalign,
-	.memalign = boot_memalign,
-	.valloc = boot_valloc,
-	.pvalloc = boot_valloc,
-	.malloc_usable_size = boot_usable_size,
-	.dlclose = boot_dlclose,
-	.mmap = boot_mmap,
-	.mmap64 = boot_mmap,
-	.mremap = boot_mremap,
-	.munmap = boot_munmap,
-};
-
-/* The pool; used only while the one thread of a starting program is inside dlsym. */
+/* The pool; used only while a starting program, which has one thread, is being relocated or is inside dlsym. */
 uint8_t nc_boot_pool[NC_BOOT_POOL_BYTES] __attribute__((aligned(16)));
 static size_t pool_used_bytes;
 /* Volatile: dlsym is declared never to call back into this file, but it may. */
 static volatile bool is_resolving;
+static uint64_t early_count;
+
+/* Filled in by the loader, as all that is imported here. */
+static void *(*const volatile imported)(void *, const char *) = dlsym;
+
+bool nc_is_relocated(void)
+{
+	return imported != NULL;
+}
+
+uint64_t nc_boot_early_count(void)
+{
+	return early_count;
+}
+
+void nc_copy(void *dst, const void *src, size_t bytes)
+{
+	__asm__ volatile("rep movsb" : "+D"(dst), "+S"(src), "+c"(bytes) : : "memory");
+}
 
 size_t nc_boot_block_bytes(const void *block)
 {
 	size_t bytes;
-	memcpy(&bytes, (const uint8_t *)block - BOOT_HEADER_BYTES, sizeof bytes);
+	nc_copy(&bytes, (const uint8_t *)block - BOOT_HEADER_BYTES, sizeof bytes);
 	return bytes;
 }
 
@@ -71,8 +63,9 @@ static void *pool_alloc(size_t align_bytes, size_t bytes)
 	size_t offset = start - (uintptr_t)nc_boot_pool;
 	if (offset > NC_BOOT_POOL_BYTES || bytes > NC_BOOT_POOL_BYTES - offset)
 		return NULL;
-	memcpy(nc_boot_pool + offset - BOOT_HEADER_BYTES, &bytes, sizeof bytes);
+	nc_copy(nc_boot_pool + offset - BOOT_HEADER_BYTES, &bytes, sizeof bytes);
 	pool_used_bytes = (offset + bytes + 15) & ~(size_t)15;
+	early_count += !nc_is_relocated();
 	return nc_boot_pool + offset;
 }
 
@@ -107,7 +100,7 @@ static void look_at_allocator(struct nc_real *found)
 
 void nc_real_resolve(void)
 {
-	if (is_resolving || nc_real.malloc != boot_malloc)
+	if (is_resolving || nc_real.malloc || !nc_is_relocated())
 		return;
 	is_resolving = true;
 	struct nc_real found = nc_real;
@@ -131,19 +124,18 @@ void nc_real_resolve(void)
 	is_resolving = false;
 }
 
-/* True once the entry no longer points at the function that asks. */
 static bool is_resolved(void)
 {
 	nc_real_resolve();
-	return nc_real.malloc != boot_malloc;
+	return nc_real.malloc != NULL;
 }
 
-static void *boot_malloc(size_t bytes)
+void *nc_boot_malloc(size_t bytes)
 {
 	return is_resolved() ? nc_real.malloc(bytes) : pool_alloc(16, bytes);
 }
 
-static void *boot_calloc(size_t count, size_t bytes)
+void *nc_boot_calloc(size_t count, size_t bytes)
 {
 	if (is_resolved())
 		return nc_real.calloc(count, bytes);
@@ -152,25 +144,19 @@ static void *boot_calloc(size_t count, size_t bytes)
 	return __builtin_mul_overflow(count, bytes, &total) ? NULL : pool_alloc(16, total);
 }
 
-static void *boot_realloc(void *block, size_t bytes)
+void *nc_boot_realloc(void *block, size_t bytes)
 {
-	if (is_resolved())
-		return nc_real.realloc(block, bytes);
-	void *moved = pool_alloc(16, bytes);
-	if (moved && block) {
-		size_t old_bytes = nc_boot_block_bytes(block);
-		memcpy(moved, block, old_bytes < bytes ? old_bytes : bytes);
-	}
-	return moved;
+	/* The hooks take blocks of the pool out of it by themselves. */
+	return is_resolved() ? nc_real.realloc(block, bytes) : pool_alloc(16, bytes);
 }
 
-static void boot_free(void *block)
+void nc_boot_free(void *block)
 {
 	if (!nc_is_boot_block(block) && is_resolved())
 		nc_real.free(block);
 }
 
-static int boot_posix_memalign(void **out, size_t align_bytes, size_t bytes)
+int nc_boot_posix_memalign(void **out, size_t align_bytes, size_t bytes)
 {
 	if (is_resolved())
 		return nc_real.posix_memalign(out, align_bytes, bytes);
@@ -180,27 +166,25 @@ static int boot_posix_memalign(void **out, size_t align_bytes, size_t bytes)
 	return block ? 0 : 12; /* ENOMEM */
 }
 
-static void *boot_memalign(size_t align_bytes, size_t bytes)
+void *nc_boot_memalign(size_t align_bytes, size_t bytes)
 {
 	return is_resolved() ? nc_real.memalign(align_bytes, bytes)
 			     : pool_alloc(align_bytes, bytes);
 }
 
-static void *boot_valloc(size_t bytes)
+void *nc_boot_valloc(size_t bytes)
 {
 	return is_resolved() ? nc_real.valloc(bytes) : pool_alloc(NC_PAGE_BYTES, bytes);
 }
 
-static size_t boot_usable_size(void *block)
+size_t nc_boot_malloc_usable_size(void *block)
 {
-	return is_resolved() && nc_real.malloc_usable_size != boot_usable_size
-		       ? nc_real.malloc_usable_size(block)
-		       : 0;
+	return is_resolved() && nc_real.malloc_usable_size ? nc_real.malloc_usable_size(block) : 0;
 }
 
-static int boot_dlclose(void *handle)
+int nc_boot_dlclose(void *handle)
 {
-	return is_resolved() && nc_real.dlclose != boot_dlclose ? nc_real.dlclose(handle) : -1;
+	return is_resolved() && nc_real.dlclose ? nc_real.dlclose(handle) : -1;
 }
 
 /* ---- mappings: the kernel serves as well ------------------------------------------- */
@@ -213,32 +197,32 @@ static long with_errno(long ret)
 	return -1;
 }
 
-static void *boot_mmap(void *at, size_t bytes, int protection, int flags, int fd, off_t offset)
+void *nc_boot_mmap(void *at, size_t bytes, int protection, int flags, int fd, off_t offset)
 {
 	nc_real_resolve();
-	if (nc_real.mmap != boot_mmap)
+	if (nc_real.mmap)
 		return nc_real.mmap(at, bytes, protection, flags, fd, offset);
 	return (void *)with_errno(
 		nc_syscall6(SYS_mmap, (long)at, (long)bytes, protection, flags, fd, offset));
 }
 
-static void *boot_mremap(void *old, size_t old_bytes, size_t bytes, int flags, ...)
+void *nc_boot_mremap(void *old, size_t old_bytes, size_t bytes, int flags, ...)
 {
 	va_list ap;
 	va_start(ap, flags);
 	void *to = va_arg(ap, void *);
 	va_end(ap);
 	nc_real_resolve();
-	if (nc_real.mremap != boot_mremap)
+	if (nc_real.mremap)
 		return nc_real.mremap(old, old_bytes, bytes, flags, to);
 	return (void *)with_errno(nc_syscall6(SYS_mremap, (long)old, (long)old_bytes, (long)bytes,
 					      flags, (long)to, 0));
 }
 
-static int boot_munmap(void *at, size_t bytes)
+int nc_boot_munmap(void *at, size_t bytes)
 {
 	nc_real_resolve();
-	if (nc_real.munmap != boot_munmap)
+	if (nc_real.munmap)
 		return nc_real.munmap(at, bytes);
 	return (int)with_errno(nc_syscall3(SYS_munmap, (long)at, (long)bytes, 0));
 }

@@ -210,6 +210,7 @@ static void fill_header(bool is_forked)
 			     sizeof h->exe_path - 1);
 	h->exe_path[nc_sys_failed(n) ? 0 : n] = 0;
 	read_exit_range(h);
+	h->drops[NC_DROP_STARTUP] = is_forked ? 0 : nc_boot_early_count();
 	/* Index 0 means none; the fixed nodes and a whole group of cohorts are set aside. */
 	h->used_count[NC_SEC_NODES] = NC_NODE_FIRST_FREE;
 	h->used_count[NC_SEC_COHORTS] = NC_COHORT_CHUNK;
@@ -262,6 +263,8 @@ static bool has_given_up;
 bool nc_start(void)
 {
 	uint32_t expected = NC_OFF;
+	if (!nc_is_relocated())
+		return false;
 	if (!__atomic_compare_exchange_n(&nc_gate.state, &expected, NC_STARTING, false,
 					 __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
 		return expected == NC_ON;

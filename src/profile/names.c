@@ -33,7 +33,7 @@ static const struct {
 	[DROP_THREADS] = {"threads", "blocks not counted: no room for the thread's tables"},
 	[DROP_MAP] = {"map", "blocks not counted: no room in the table of live blocks"},
 	[DROP_REENTRY] = {"reentry", "blocks not counted: third hook nested in one thread"},
-	[DROP_STARTUP] = {"startup", "blocks not counted: allocated while the collector connected"},
+	[DROP_STARTUP] = {"startup", "blocks not counted: asked for before the collector was ready"},
 	[DROP_MODULES] = {"modules", "modules without a record: their frames have no name"},
 	[DROP_FRAMES] = {"frames", "stacks cut because they were too deep"},
 	[DROP_FOREIGN] = {"foreign", "frees of blocks that were never counted"},

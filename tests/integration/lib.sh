@@ -100,6 +100,16 @@ one_file() {
 	fi
 }
 
+# known_build: the program known.c is here, as `known` and source.
+# whole TITLE FILE: the profile says what it did.
+known='func=in_known allocs=100 bytes=100900 live_blocks=25 live_bytes=25225'
+known_build() {
+	cp "$srcdir_abs/tests/integration/known.c" . && ${CC:-gcc} -g -O2 -w -o known known.c
+}
+whole() {
+	truth "$1" --undropped --consistent --end exited:7 --expect "$known" "$2"
+}
+
 # finish: prints the count and ends the script.
 finish() {
 	echo "# $self: $passed passed, $failed failed, $skipped skipped"

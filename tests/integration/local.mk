@@ -7,6 +7,7 @@ integration_tests = \
 	tests/integration/import.sh \
 	tests/integration/import-others.sh \
 	tests/integration/info-cli.sh \
+	tests/integration/loading.sh \
 	tests/integration/odd-worlds.sh \
 	tests/integration/real-programs.sh \
 	tests/integration/record-cli.sh \
@@ -57,7 +58,7 @@ integration_data += tests/integration/words
 endif
 check_DATA += $(integration_data)
 CLEANFILES += tests/integration/fixed-time.so tests/integration/rawlog.so tests/integration/words
-EXTRA_DIST += tests/integration/fixed-time.c tests/integration/rawlog.c tests/integration/words.cpp
+EXTRA_DIST += tests/integration/fixed-time.c tests/integration/known.c tests/integration/rawlog.c tests/integration/words.cpp
 
 tests/integration/rawlog.so: $(top_srcdir)/tests/integration/rawlog.c $(top_srcdir)/tests/integration/rawlog.h
 	$(AM_V_CC)$(MKDIR_P) tests/integration && $(CC) -g -O2 -fPIC -shared -fno-builtin \
