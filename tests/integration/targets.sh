@@ -89,6 +89,7 @@ target 75-jump-out.c
 target 76-made-then-loaded.c "$targets"
 target 78-no-descriptors.c
 target 84-libc-callers.c
+target 85-cancelled.c
 target 82-late-keys.c
 if wanted 82; then
 	equal "82-late-keys: threads" 241 "$("$NEAP" info "$file" | sed -n 's/^Threads: *//p')"
@@ -302,10 +303,10 @@ if wanted 67; then
 	done
 fi
 
-# 77: processes made past libc; 12 forks here, any number by hand: FORKS=200.
+# 77: processes made past libc, and 200 forks while threads are inside malloc.
 if wanted 77; then
 	rm -f "$tmp"/*.neap
-	forks=${FORKS:-12}
+	forks=${FORKS:-200}
 	record --wait-all -o "$tmp/%n.%p.neap" -- "$targets/77-raw-processes" "$forks"
 	equal "77-raw-processes: exit status" 0 "$status"
 	processes=$((forks + 2))

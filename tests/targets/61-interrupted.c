@@ -9,32 +9,43 @@
  * the handler and allocates too; its stack ends there, so that it is not below the first handler.
  */
 #define _GNU_SOURCE
+#include <sched.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
+#include <unistd.h>
 #include <unistd.h>
 #define NI      __attribute__((noinline, noclone))
 #define KEEP(p) __asm__ volatile("" : "+r"(p) : : "memory")
 #ifdef LIBRARY
-/* Power-of-two classes in one arena; every entry point runs with signals blocked. */
+/* Power-of-two classes in one arena; every entry point runs with signals blocked, one thread at a time. */
 static char *arena, *arena_end;
 static void *lists[40];
+static char lock;
 volatile sig_atomic_t allocator_depth;
-static void enter(sigset_t *old)
+/* Not by libc, which leaves the signal out that cancels threads. */
+static void set_mask(const unsigned long *set, unsigned long *old)
 {
-	sigset_t all;
-	sigfillset(&all);
-	sigprocmask(SIG_BLOCK, &all, old);
+	syscall(SYS_rt_sigprocmask, SIG_SETMASK, set, old, sizeof *set);
+}
+static void enter(unsigned long *old)
+{
+	const unsigned long all = ~0ul;
+	set_mask(&all, old);
+	while (__atomic_test_and_set(&lock, __ATOMIC_ACQUIRE))
+		sched_yield();
 	allocator_depth++;
 }
-static void leave(const sigset_t *old)
+static void leave(const unsigned long *old)
 {
 	allocator_depth--;
-	sigprocmask(SIG_SETMASK, old, NULL);
+	__atomic_clear(&lock, __ATOMIC_RELEASE);
+	set_mask(old, NULL);
 }
 static void *take(size_t bytes)
 {
@@ -60,7 +71,7 @@ static void *take(size_t bytes)
 }
 void *malloc(size_t bytes)
 {
-	sigset_t old;
+	unsigned long old;
 	enter(&old);
 	void *p = take(bytes);
 	leave(&old);
@@ -68,7 +79,7 @@ void *malloc(size_t bytes)
 }
 void free(void *p)
 {
-	sigset_t old;
+	unsigned long old;
 	if (!p)
 		return;
 	enter(&old);
@@ -80,6 +91,7 @@ void free(void *p)
 void *calloc(size_t n, size_t bytes)
 {
 	void *p = malloc(n * bytes);
+	KEEP(p); /* or the compiler makes a call of calloc of it */
 	return memset(p, 0, n * bytes);
 }
 void *realloc(void *p, size_t bytes)
