@@ -19,7 +19,6 @@
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <unistd.h>
-#include <unistd.h>
 #define NI      __attribute__((noinline, noclone))
 #define KEEP(p) __asm__ volatile("" : "+r"(p) : : "memory")
 #ifdef LIBRARY
