@@ -247,6 +247,59 @@ else
 	skip "no right to make a set-user-id program"
 fi
 
+# ---- a group whose memory runs out ------------------------------------------------------------
+# The kernel kills it in the middle of whatever it does; its profile has to be whole, and the counts in it.
+cat >eater.c <<'C'
+#include <stdlib.h>
+int main(void)
+{
+	for (int i = 0; i < 100000; i++) {
+		volatile char *p = malloc(1009 + i % 50 * 4096);
+		if (!p)
+			return 3;
+		for (int at = 0; at < i % 50 * 4096 + 1009; at += 1000)
+			p[at] = 1;
+	}
+	return 0;
+}
+C
+$CC -O1 -g -w -o eater eater.c
+group=
+for root in /sys/fs/cgroup/memory /sys/fs/cgroup; do
+	[ -e "$root/cgroup.procs" ] && mkdir "$root/neap-test-$$" 2>/dev/null || continue
+	group=$root/neap-test-$$
+	for limit in memory.limit_in_bytes memory.max; do
+		[ -e "$group/$limit" ] && echo 67108864 >"$group/$limit" 2>/dev/null && break 2
+	done
+	rmdir "$group"
+	group=
+done
+if [ -n "$group" ]; then
+	in_group='echo $$ >"$0/cgroup.procs" && exec ./eater'
+	for swap in memory.memsw.limit_in_bytes memory.swap.max; do
+		[ ! -e "$group/$swap" ] || echo 67108864 >"$group/$swap" 2>/dev/null
+	done
+	got=0
+	bash -c "$in_group" "$group" 2>/dev/null || got=$?
+	record -o eater.neap -- bash -c "$in_group" "$group"
+	equal "memory of the group runs out: exit status" "$got" "$status"
+	for file in eater*.neap; do
+		"$NEAP" info --check "$file" >"$tmp/check" 2>&1 || bad "memory of the group runs out: info --check" "$(head -3 "$tmp/check")"
+		"$TRUTH" --end signaled:9 "$file" >/dev/null && break
+	done
+	truth "memory of the group runs out" --undropped --consistent --end signaled:9 "$file"
+	live=$("$TRUTH" --totals "$file" | sed -n 's/.* leaked_bytes=\([0-9]*\).*/\1/p')
+	if [ "${live:-0}" -gt 40000000 ] && [ "$live" -lt 80000000 ]; then
+		ok "memory of the group runs out: what it had"
+	else
+		bad "memory of the group runs out: what it had" "$live bytes"
+	fi
+	rm -f eater*.neap
+	rmdir "$group"
+else
+	skip "no right to make a group with a limit on memory"
+fi
+
 # ---- the output ----------------------------------------------------------------------------
 mkdir out
 "$NEAP" record -q -o out/o.neap -- ./known wait >/dev/null 2>"$tmp/err" &

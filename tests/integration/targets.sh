@@ -100,6 +100,12 @@ if [ -x "$targets/58-unnoticed" ]; then
 fi
 
 options=(--mmap)
+target 86-huge-pages.c
+if [ "$(sed -n 's/^HugePages_Free: *//p' /proc/meminfo)" -ge 7 ] 2>/dev/null; then
+	target 86-huge-pages.c explicit -- --expect 'func=explicit allocs=3 bytes=13631488 live_blocks=2 live_bytes=8388608'
+elif wanted 86; then
+	skip "86-huge-pages explicit: the system has no free huge pages (vm.nr_hugepages)"
+fi
 target 79-mappings.c -- --callers trimmed=main --callers in_thread=start_thread
 options=()
 # Without --mmap there is no trace of them, and the heap is the same; a child inherits them.
@@ -269,21 +275,24 @@ if wanted 65; then
 	done
 fi
 
-# 73: where the limit leaves no room for the collector's tables, what is missing is said.
-if wanted 73; then
+# 73: where a limit leaves no room for the collector's tables, what is missing is said.
+limit_target() {
+	local title="73-address-space ${1:-}" want got lost
+	wanted 73 || return 0
 	rm -f "$tmp"/*.neap
-	record -o "$tmp/%n.%p.neap" -- "$targets/73-address-space"
-	equal "73-address-space: exit status" 0 "$status"
+	record -o "$tmp/%n.%p.neap" -- "$targets/73-address-space" "$@"
+	equal "$title: exit status" 0 "$status"
 	want=$(sed -n 's/^TRUTH func=until_full allocs=\([0-9]*\) .*/\1/p' "$tmp/out")
-	if one_file "$tmp/73-address-space.*.neap"; then
-		truth 73-address-space --consistent --end exited:0 \
-			--expect 'func=until_full live_blocks=0 live_bytes=0' "$file"
-		got=$("$TRUTH" --functions "$file" | sed -n 's/^func=until_full allocs=\([0-9]*\) .*/\1/p')
-		lost=$("$NEAP" info "$file" | sed -n 's/,//g; s/^Dropped: *\([0-9]*\) blocks not counted.*/\1/p' |
-			awk '{ n += $1 } END { print n + 0 }')
-		equal "73-address-space: counted and dropped blocks" "$want" $((got + ${lost:-0}))
-	fi
-fi
+	one_file "$tmp/73-address-space.*.neap" || return 0
+	truth "$title" --consistent --end exited:0 \
+		--expect 'func=until_full live_blocks=0 live_bytes=0' "$file"
+	got=$("$TRUTH" --functions "$file" | sed -n 's/^func=until_full allocs=\([0-9]*\) .*/\1/p')
+	lost=$("$NEAP" info "$file" | sed -n 's/,//g; s/^Dropped: *\([0-9]*\) blocks not counted.*/\1/p' |
+		awk '{ n += $1 } END { print n + 0 }')
+	equal "$title: counted and dropped blocks" "$want" $((got + ${lost:-0}))
+}
+limit_target
+limit_target data
 
 # 67: a daemon is another process, with what it inherited.
 if wanted 67; then

@@ -1,8 +1,8 @@
 /* 73 the address space runs out, comes back, and runs out again.
  * BUILD: gcc -g -O2 -o 73-address-space 73-address-space.c
- * RUN:   ./73-address-space
+ * RUN:   ./73-address-space [data]
  * It allocates blocks of 1000 to 300000 bytes under a limit of 300 MiB until malloc fails, frees them all, and that five
- * times; it prints how many it got.
+ * times; it prints how many it got.  With "data" the limit is on private memory (RLIMIT_DATA).
  */
 #define _GNU_SOURCE
 #include <stdint.h>
@@ -32,13 +32,15 @@ NI int until_full(uint32_t most_bytes)
 	}
 	return n;
 }
-int main(void)
+int main(int argc, char **argv)
 {
+	int what = argc > 1 ? RLIMIT_DATA : RLIMIT_AS;
+	(void)argv;
 	struct rlimit limit;
 	setvbuf(stdout, NULL, _IONBF, 0); /* or its buffer is one more block to find no room */
-	getrlimit(RLIMIT_AS, &limit);
+	getrlimit(what, &limit);
 	limit.rlim_cur = 300u << 20;
-	if (setrlimit(RLIMIT_AS, &limit))
+	if (setrlimit(what, &limit))
 		return 77;
 	for (int round = 0; round < 5; round++) {
 		int n = until_full(round & 1 ? 2000 : 300000);

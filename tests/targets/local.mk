@@ -48,7 +48,8 @@ target_programs = \
 	tests/targets/82-late-keys \
 	tests/targets/83-strange \
 	tests/targets/84-libc-callers \
-	tests/targets/85-cancelled
+	tests/targets/85-cancelled \
+	tests/targets/86-huge-pages
 target_plugins = \
 	tests/targets/lib59early.so \
 	tests/targets/lib61safe.so \
@@ -182,6 +183,8 @@ tests/targets/84-libc-callers: $(target_dir)/84-libc-callers.c
 	$(target_cc) -o $@ $(target_dir)/84-libc-callers.c
 tests/targets/85-cancelled: $(target_dir)/85-cancelled.c tests/targets/lib61safe.so
 	$(target_cc) -pthread -o $@ $(target_dir)/85-cancelled.c -Ltests/targets -l61safe '-Wl,-rpath,$$ORIGIN'
+tests/targets/86-huge-pages: $(target_dir)/86-huge-pages.c
+	$(target_cc) -o $@ $(target_dir)/86-huge-pages.c
 tests/targets/56-inline: $(target_dir)/56-inline.cpp
 	$(target_cxx) -o $@ $(target_dir)/56-inline.cpp
 
@@ -232,5 +235,6 @@ EXTRA_DIST += \
 	tests/targets/83-strange.c \
 	tests/targets/84-libc-callers.c \
 	tests/targets/85-cancelled.c \
+	tests/targets/86-huge-pages.c \
 	tests/targets/56-inline.cpp \
 	tests/targets/plug18.inc.c
