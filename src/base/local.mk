@@ -17,6 +17,8 @@ src_base_libbase_la_SOURCES = \
 	src/base/map.h \
 	src/base/mem.c \
 	src/base/mem.h \
+	src/base/narrow.c \
+	src/base/narrow.h \
 	src/base/utf8.c \
 	src/base/utf8.h \
 	src/base/width.inc

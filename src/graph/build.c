@@ -10,25 +10,28 @@
 #include "src/graph/graph_priv.h"
 
 /* Deaths of every cohort, all snapshots together. */
-static void sum_deaths(struct graph *g)
+static bool sum_deaths(struct graph *g)
 {
 	const struct profile *p = g->p;
+	struct narrow *died = &g->cohort_died;
+	g->mixed_died_bytes = mem_zarray(p->cohort_mixed.count, sizeof *g->mixed_died_bytes);
+	if (!g->mixed_died_bytes || !narrow_append_zeros(died, p->cohort_count))
+		return false;
 	for (size_t i = 0; i < p->death_count; i++) {
-		struct graph_sum *died = &g->cohort_died[p->death_cohort[i] - 1];
-		died->blocks += (int64_t)profile_death_blocks(p, i);
-		died->bytes += (int64_t)profile_death_bytes(p, i);
+		size_t row = p->death_cohort[i] - 1;
+		uint64_t blocks = narrow_get(died, row) + profile_death_blocks(p, i);
+		if (!narrow_set(died, row, blocks))
+			return false;
 	}
-}
-
-static void find_leaves(struct graph *g)
-{
-	const struct profile *p = g->p;
-	for (node_id n = 0; n < p->node_count; n++) {
-		node_id parent = p->node_parent[n];
-		bool is_outermost = n < PROFILE_NODE_FIRST || parent < PROFILE_NODE_FIRST;
-		bool has_leaf = g->leaf_entry[graph_frame_index(g, n)] != ENTRY_NONE;
-		g->leaf_node[n] = is_outermost || has_leaf ? n : g->leaf_node[parent];
+	for (size_t w = 0; w < p->death_mixed.word_count; w++) {
+		uint64_t bits = p->death_mixed.words[w].bits;
+		for (; bits; bits &= bits - 1) {
+			size_t i = w * 64 + (size_t)__builtin_ctzll(bits);
+			size_t at = rowset_find(&p->cohort_mixed, p->death_cohort[i] - 1);
+			g->mixed_died_bytes[at] += profile_death_bytes(p, i);
+		}
 	}
+	return true;
 }
 
 /* Without an exact peak the best that is known is the highest snapshot. */
@@ -56,16 +59,11 @@ static enum neap_err find_peak(struct graph *g, struct err *e)
 
 static enum neap_err build(struct graph *g, const struct graph_options *options, struct err *e)
 {
-	const struct profile *p = g->p;
 	enum neap_err code = graph_build_entries(g, options, e);
 	if (code)
 		return code;
-	g->leaf_node = mem_array(p->node_count, sizeof *g->leaf_node);
-	g->cohort_died = mem_zarray(p->cohort_count, sizeof *g->cohort_died);
-	if (!g->leaf_node || !g->cohort_died)
-		return err_nomem(e, "the index of the call tree");
-	sum_deaths(g);
-	find_leaves(g);
+	if (!sum_deaths(g))
+		return err_nomem(e, "the index of deaths");
 	return find_peak(g, e);
 }
 
@@ -100,8 +98,8 @@ void graph_free(struct graph *g)
 	mem_free(g->file_canon);
 	mem_free(g->module_canon);
 	mem_free(g->func_is_wrapper);
-	mem_free(g->leaf_node);
-	mem_free(g->cohort_died);
+	narrow_release(&g->cohort_died);
+	mem_free(g->mixed_died_bytes);
 	mem_free(g);
 }
 
@@ -114,7 +112,13 @@ const struct profile *graph_profile(const struct graph *g)
 
 node_id graph_leaf_node(const struct graph *g, node_id n)
 {
-	return g->leaf_node[n];
+	while (n >= PROFILE_NODE_FIRST && g->leaf_entry[graph_frame_index(g, n)] == ENTRY_NONE) {
+		node_id parent = g->p->node_parent[n];
+		if (parent < PROFILE_NODE_FIRST)
+			break;
+		n = parent;
+	}
+	return n;
 }
 
 entry_id graph_leaf_entry(const struct graph *g, node_id leaf_node)
@@ -155,7 +159,7 @@ struct graph_walk graph_walk_init(const struct graph *g, node_id n)
 
 struct graph_walk graph_walk_leaf(const struct graph *g, node_id n)
 {
-	node_id leaf = g->leaf_node[n];
+	node_id leaf = graph_leaf_node(g, n);
 	struct graph_walk w = graph_walk_init(g, leaf);
 	w.next_entry = graph_leaf_entry(g, leaf);
 	return w;

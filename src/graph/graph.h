@@ -54,7 +54,7 @@ struct graph_options {
 
 /*
  * graph_build - index a profile.
- * Cost:  linear; 12 bytes a node, 20 a cohort.
+ * Cost:  linear; a few bytes a cohort, nothing for a node.
  * Fails: ERR_NOMEM; *out is then NULL.
  */
 enum neap_err graph_build(const struct profile *p, const struct graph_options *options,
@@ -166,7 +166,7 @@ struct graph_frame {
 struct graph_frame graph_entry(const struct graph *g, entry_id entry);
 size_t graph_entry_count(const struct graph *g);
 
-/* graph_leaf_node - node of the innermost frame of n's stack that is not an allocation wrapper.
+/* graph_leaf_node - node of the innermost frame of n's stack that is not an allocation wrapper; O(wrappers).
  * A stack of wrappers only has its outermost frame as leaf, a stack without frames its root. */
 node_id graph_leaf_node(const struct graph *g, node_id n);
 /* graph_leaf_entry - the entry of a leaf node that is the leaf. */

@@ -37,8 +37,9 @@ struct graph {
 	mod_id *module_canon;
 	uint8_t *func_is_wrapper;
 
-	node_id *leaf_node;            /* by node */
-	struct graph_sum *cohort_died; /* D(S), by cohort index */
+	/* D(S), by cohort index; bytes only where the site has many sizes, as in p->cohort_mixed */
+	struct narrow cohort_died;
+	uint64_t *mixed_died_bytes;
 
 	snap_id peak_snap; /* without an exact peak */
 	int64_t peak_bytes;

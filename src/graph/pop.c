@@ -40,6 +40,17 @@ static void add_death_rows(const struct profile *p, struct graph_window w, int s
 	}
 }
 
+/* D(S) of one cohort. */
+static struct graph_sum died_of(const struct graph *g, size_t row)
+{
+	uint64_t blocks = narrow_get(&g->cohort_died, row);
+	uint64_t size = profile_cohort_size_bytes(g->p, row);
+	uint64_t bytes = size != PROFILE_SIZE_MIXED
+				 ? blocks * size
+				 : g->mixed_died_bytes[rowset_find(&g->p->cohort_mixed, row)];
+	return (struct graph_sum){(int64_t)blocks, (int64_t)bytes};
+}
+
 /* value += sign * (D(to) - D(from)), by whichever way has fewer rows */
 static void add_deaths(const struct graph *g, struct graph_window w, int sign,
 		       struct graph_sum *values)
@@ -54,8 +65,9 @@ static void add_deaths(const struct graph *g, struct graph_window w, int sign,
 		return;
 	}
 	for (size_t i = 0; i < p->cohort_count; i++) {
-		values[i].blocks += sign * g->cohort_died[i].blocks;
-		values[i].bytes += sign * g->cohort_died[i].bytes;
+		struct graph_sum died = died_of(g, i);
+		values[i].blocks += sign * died.blocks;
+		values[i].bytes += sign * died.bytes;
 	}
 	add_death_rows(p, (struct graph_window){.from = 0, .to = w.from}, -sign, values);
 	add_death_rows(p, (struct graph_window){.from = w.to, .to = last}, -sign, values);

@@ -109,19 +109,19 @@ static void dump_snapshot(void *ctx, const struct loader *l, const struct profil
 		   "  snapshot %zu time_ns %" PRIu64 " cpu_ns %" PRIu64 " rss_bytes %" PRIu64
 		   " live_bytes %" PRId64 "\n",
 		   p->snapshot_count + 1, s->time_ns, s->cpu_ns, s->rss_bytes, s->live_bytes);
-	for (size_t i = p->cohort_count; i < p->cohort_count + l->snap.new_count; i++)
-		buf_printf(
-			out,
-			"    new cohort %zu site %u thread %u birth %u flags 0x%x births %" PRIu64
-			" bytes %" PRIu64 " temporary %" PRIu64 " bytes %" PRIu64 "\n",
-			i + 1, p->cohort_site[i], profile_cohort_thread(p, i),
-			profile_cohort_birth(p, i), profile_cohort_flags(p, i),
-			profile_cohort_births(p, i), profile_cohort_born_bytes(p, i),
-			profile_cohort_temporary(p, i), profile_cohort_temporary_bytes(p, i));
-	for (size_t i = p->death_count; i < l->snap.death_count; i++)
+	const struct new_cohorts *n = &l->snap.born;
+	for (size_t i = 0; i < n->count; i++)
+		buf_printf(out,
+			   "    new cohort %zu site %u thread %" PRIu64 " birth %" PRIu64
+			   " flags 0x%" PRIx64 " births %" PRIu64 " bytes %" PRIu64
+			   " temporary %" PRIu64 " bytes %" PRIu64 "\n",
+			   p->cohort_count + i + 1, p->cohort_site[p->cohort_count + i],
+			   n->threads[i], n->birth_snaps[i], n->flags[i], n->births[i],
+			   n->born_bytes[i], n->temporary[i], n->temporary_bytes[i]);
+	for (size_t i = 0; i < l->snap.died.count; i++)
 		buf_printf(out, "    deaths cohort %u blocks %" PRIu64 " bytes %" PRIu64 "\n",
-			   p->death_cohort[i], profile_death_blocks(p, i),
-			   profile_death_bytes(p, i));
+			   p->death_cohort[p->death_count + i], l->snap.died.blocks[i],
+			   l->snap.died.bytes[i]);
 	for (size_t i = 0; i < l->snap.adjustment_count; i++) {
 		const struct adjustment *a = &l->snap.adjustments[i];
 		buf_printf(out,

@@ -16,6 +16,7 @@
 #include "src/base/buf.h"
 #include "src/base/err.h"
 #include "src/base/map.h"
+#include "src/base/narrow.h"
 
 typedef uint32_t mod_id, thread_id, frame_id, node_id, site_id, cohort_id, snap_id, func_id,
 	file_id;
@@ -323,24 +324,30 @@ struct profile {
 	/* nodes, indexed by node_id; node_count includes ids 0..3; parents come before children */
 	node_id *node_parent;
 	frame_id *node_frame;
-	uint8_t *node_flags;
+	struct narrow node_flags;
 	size_t node_count;
 
-	struct profile_site *sites;
+	node_id *site_node;
+	struct narrow site_sizes; /* bytes + 1; 0: PROFILE_SIZE_MIXED */
+	struct narrow site_apis;
 	size_t site_count;
 
-	/* cohorts */
+	/* cohorts; their bytes are stored only for sites of mixed size, in the order of the set */
 	site_id *cohort_site;
-	thread_id *cohort_thread;
-	snap_id *cohort_birth;
-	uint8_t *cohort_flags;
-	uint64_t *cohort_births, *cohort_temporary;           /* blocks */
-	uint64_t *cohort_born_bytes, *cohort_temporary_bytes; /* for every size, mixed or not */
+	struct narrow cohort_threads, cohort_birth_snaps, cohort_flags;
+	struct narrow cohort_births, cohort_temporary; /* blocks */
+	struct rowset cohort_mixed;
+	struct narrow mixed_born_bytes, mixed_temporary_bytes;
 	size_t cohort_count;
 
-	/* deaths, grouped by snapshot: those of snapshot s are death_first[s-1] .. death_first[s]-1 */
+	/*
+	 * Deaths, grouped by snapshot: those of snapshot s are death_first[s-1] .. death_first[s]-1.
+	 * Bytes as of cohorts.
+	 */
 	cohort_id *death_cohort;
-	uint64_t *death_blocks, *death_bytes;
+	struct narrow death_blocks;
+	struct rowset death_mixed;
+	struct narrow mixed_died_bytes;
 	size_t death_count;
 	size_t *death_first; /* [snapshot_count + 1] */
 
@@ -367,27 +374,27 @@ struct profile {
 /* ---- columns ----------------------------------------------------------------------------- */
 
 /*
- * One value of a column.  How columns are kept is the reader's business; rows count from 0.
- * Bytes of a cohort or a death are those of its blocks, whether its site has one size or many.
+ * One value of a column; columns are as narrow as they can be.  Rows count from 0.  Bytes of a
+ * cohort or a death are those of its blocks, whether its site has one size or many.
  */
 static inline uint8_t profile_node_flags(const struct profile *p, node_id n)
 {
-	return p->node_flags[n];
+	return (uint8_t)narrow_get(&p->node_flags, n);
 }
 
 static inline node_id profile_site_node(const struct profile *p, size_t row)
 {
-	return p->sites[row].node;
+	return p->site_node[row];
 }
 
 static inline uint64_t profile_site_size_bytes(const struct profile *p, size_t row)
 {
-	return p->sites[row].size_bytes;
+	return narrow_get(&p->site_sizes, row) - 1; /* 0 becomes PROFILE_SIZE_MIXED */
 }
 
 static inline enum profile_api profile_site_api(const struct profile *p, size_t row)
 {
-	return p->sites[row].api;
+	return (enum profile_api)narrow_get(&p->site_apis, row);
 }
 
 static inline node_id profile_cohort_node(const struct profile *p, size_t row)
@@ -395,49 +402,70 @@ static inline node_id profile_cohort_node(const struct profile *p, size_t row)
 	return profile_site_node(p, p->cohort_site[row] - 1);
 }
 
+static inline uint64_t profile_cohort_size_bytes(const struct profile *p, size_t row)
+{
+	return profile_site_size_bytes(p, p->cohort_site[row] - 1);
+}
+
 static inline thread_id profile_cohort_thread(const struct profile *p, size_t row)
 {
-	return p->cohort_thread[row];
+	return (thread_id)narrow_get(&p->cohort_threads, row);
 }
 
 static inline snap_id profile_cohort_birth(const struct profile *p, size_t row)
 {
-	return p->cohort_birth[row];
+	return (snap_id)narrow_get(&p->cohort_birth_snaps, row);
 }
 
 static inline uint8_t profile_cohort_flags(const struct profile *p, size_t row)
 {
-	return p->cohort_flags[row];
+	return (uint8_t)narrow_get(&p->cohort_flags, row);
 }
 
 static inline uint64_t profile_cohort_births(const struct profile *p, size_t row)
 {
-	return p->cohort_births[row];
+	return narrow_get(&p->cohort_births, row);
 }
 
 static inline uint64_t profile_cohort_temporary(const struct profile *p, size_t row)
 {
-	return p->cohort_temporary[row];
+	return narrow_get(&p->cohort_temporary, row);
+}
+
+/* profile_bytes - of blocks of one size; the largest number if they are more. */
+static inline uint64_t profile_bytes(uint64_t blocks, uint64_t size_bytes)
+{
+	uint64_t bytes;
+	return __builtin_mul_overflow(blocks, size_bytes, &bytes) ? UINT64_MAX : bytes;
 }
 
 static inline uint64_t profile_cohort_born_bytes(const struct profile *p, size_t row)
 {
-	return p->cohort_born_bytes[row];
+	uint64_t size = profile_cohort_size_bytes(p, row);
+	if (size != PROFILE_SIZE_MIXED)
+		return profile_bytes(profile_cohort_births(p, row), size);
+	return narrow_get(&p->mixed_born_bytes, rowset_find(&p->cohort_mixed, row));
 }
 
 static inline uint64_t profile_cohort_temporary_bytes(const struct profile *p, size_t row)
 {
-	return p->cohort_temporary_bytes[row];
+	uint64_t size = profile_cohort_size_bytes(p, row);
+	if (size != PROFILE_SIZE_MIXED)
+		return profile_bytes(profile_cohort_temporary(p, row), size);
+	return narrow_get(&p->mixed_temporary_bytes, rowset_find(&p->cohort_mixed, row));
 }
 
 static inline uint64_t profile_death_blocks(const struct profile *p, size_t row)
 {
-	return p->death_blocks[row];
+	return narrow_get(&p->death_blocks, row);
 }
 
 static inline uint64_t profile_death_bytes(const struct profile *p, size_t row)
 {
-	return p->death_bytes[row];
+	uint64_t size = profile_cohort_size_bytes(p, p->death_cohort[row] - 1);
+	if (size != PROFILE_SIZE_MIXED)
+		return profile_bytes(profile_death_blocks(p, row), size);
+	return narrow_get(&p->mixed_died_bytes, rowset_find(&p->death_mixed, row));
 }
 
 /* ---- reading ---------------------------------------------------------------------------------- */

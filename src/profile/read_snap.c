@@ -87,64 +87,75 @@ static bool read_head(struct snap_cursor *c)
 
 static bool cohorts_reserve(struct loader *l, size_t extra)
 {
-	struct profile *p = l->p;
+	struct new_cohorts *n = &l->snap.born;
 	const struct column columns[] = {
-		{(void **)&p->cohort_site, sizeof *p->cohort_site},
-		{(void **)&p->cohort_thread, sizeof *p->cohort_thread},
-		{(void **)&p->cohort_birth, sizeof *p->cohort_birth},
-		{(void **)&p->cohort_flags, sizeof *p->cohort_flags},
-		{(void **)&p->cohort_births, sizeof *p->cohort_births},
-		{(void **)&p->cohort_temporary, sizeof *p->cohort_temporary},
-		{(void **)&p->cohort_born_bytes, sizeof *p->cohort_born_bytes},
-		{(void **)&p->cohort_temporary_bytes, sizeof *p->cohort_temporary_bytes},
+		{(void **)&n->threads, sizeof *n->threads},
+		{(void **)&n->birth_snaps, sizeof *n->birth_snaps},
+		{(void **)&n->flags, sizeof *n->flags},
+		{(void **)&n->births, sizeof *n->births},
+		{(void **)&n->temporary, sizeof *n->temporary},
+		{(void **)&n->born_bytes, sizeof *n->born_bytes},
+		{(void **)&n->temporary_bytes, sizeof *n->temporary_bytes},
+		{(void **)&n->live, sizeof *n->live},
 	};
-	return columns_reserve(columns, sizeof columns / sizeof columns[0], &l->cohort_cap,
-			       p->cohort_count + extra) &&
-	       vec_reserve((void **)&l->snap.new_live, &l->snap.new_live_cap, extra,
-			   sizeof *l->snap.new_live);
+	return columns_reserve(columns, sizeof columns / sizeof columns[0], &n->cap, extra) &&
+	       vec_reserve((void **)&l->p->cohort_site, &l->cohort_cap, l->p->cohort_count + extra,
+			   sizeof *l->p->cohort_site);
 }
 
 static bool deaths_reserve(struct loader *l, size_t extra)
 {
-	struct profile *p = l->p;
+	struct new_deaths *n = &l->snap.died;
 	const struct column columns[] = {
-		{(void **)&p->death_cohort, sizeof *p->death_cohort},
-		{(void **)&p->death_blocks, sizeof *p->death_blocks},
-		{(void **)&p->death_bytes, sizeof *p->death_bytes},
+		{(void **)&n->blocks, sizeof *n->blocks},
+		{(void **)&n->bytes, sizeof *n->bytes},
 	};
-	return columns_reserve(columns, 3, &l->death_cap, l->snap.death_count + extra);
+	return columns_reserve(columns, 2, &n->cap, n->count + extra) &&
+	       vec_reserve((void **)&l->p->death_cohort, &l->death_cap,
+			   l->p->death_count + n->count + extra, sizeof *l->p->death_cohort);
+}
+
+void snap_reader_release(struct snap_reader *s)
+{
+	struct new_cohorts *n = &s->born;
+	uint64_t *columns[] = {n->threads,     n->birth_snaps, n->flags,           n->births,
+			       n->temporary,   n->born_bytes,  n->temporary_bytes, n->live,
+			       s->died.blocks, s->died.bytes};
+	for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++)
+		mem_free(columns[i]);
+	mem_free(s->adjustments);
+	snap_state_release(&s->state);
 }
 
 /* Room for it was reserved. */
 static void put_death(struct loader *l, cohort_id cohort, uint64_t blocks, uint64_t bytes)
 {
-	size_t at = l->snap.death_count++;
-	l->p->death_cohort[at] = cohort;
-	l->p->death_blocks[at] = blocks;
-	l->p->death_bytes[at] = bytes;
+	struct new_deaths *n = &l->snap.died;
+	l->p->death_cohort[l->p->death_count + n->count] = cohort;
+	n->blocks[n->count] = blocks;
+	n->bytes[n->count++] = bytes;
 	l->snap.state.live_bytes -= bytes;
 }
 
-/* Bytes of a new cohort, whose counters stand at `at` already; false if they cannot be. */
-static bool put_new_bytes(struct snap_cursor *c, size_t at, uint64_t size, uint64_t deaths)
+/* Bytes of a new cohort, whose blocks are known already; false if they cannot be. */
+static bool put_new_bytes(struct snap_cursor *c, size_t idx, uint64_t size, uint64_t deaths)
 {
-	struct profile *p = c->l->p;
-	uint64_t died_bytes, births = p->cohort_births[at];
+	struct new_cohorts *n = &c->s->born;
+	uint64_t died_bytes, births = n->births[idx];
 	if (size == PROFILE_SIZE_MIXED) {
 		struct reader *r = &c->s->columns[SNAP_MIXED];
-		p->cohort_born_bytes[at] = get_varint(r);
-		died_bytes = p->cohort_born_bytes[at] - (uint64_t)get_svarint(r);
-		p->cohort_temporary_bytes[at] = get_varint(r);
+		n->born_bytes[idx] = get_varint(r);
+		died_bytes = n->born_bytes[idx] - (uint64_t)get_svarint(r);
+		n->temporary_bytes[idx] = get_varint(r);
 	} else {
 		died_bytes = deaths * size; /* fits, since births * size does */
-		if (__builtin_mul_overflow(births, size, &p->cohort_born_bytes[at]) ||
-		    __builtin_mul_overflow(p->cohort_temporary[at], size,
-					   &p->cohort_temporary_bytes[at]))
+		if (__builtin_mul_overflow(births, size, &n->born_bytes[idx]) ||
+		    __builtin_mul_overflow(n->temporary[idx], size, &n->temporary_bytes[idx]))
 			return false;
 	}
-	c->s->state.live_bytes += p->cohort_born_bytes[at];
+	c->s->state.live_bytes += n->born_bytes[idx];
 	if (deaths || died_bytes)
-		put_death(c->l, (cohort_id)(at + 1), deaths, died_bytes);
+		put_death(c->l, (cohort_id)(c->l->p->cohort_count + idx + 1), deaths, died_bytes);
 	return true;
 }
 
@@ -153,7 +164,8 @@ static bool put_new(struct snap_cursor *c, site_id site, thread_id thread, uint6
 		    uint64_t expected_temporary)
 {
 	struct profile *p = c->l->p;
-	size_t idx = c->s->new_count, at = p->cohort_count + idx;
+	struct new_cohorts *n = &c->s->born;
+	size_t idx = n->count;
 	uint64_t live = 0, back = 0, flags = 0, temporary = expected_temporary;
 	if (sparse_has(&c->survivors, idx)) {
 		live = get_varint(c->survivors.r);
@@ -171,15 +183,15 @@ static bool put_new(struct snap_cursor *c, site_id site, thread_id thread, uint6
 	}
 	if (live > births || back >= c->snap || flags > UINT8_MAX)
 		return false;
-	p->cohort_site[at] = site;
-	p->cohort_thread[at] = thread;
-	p->cohort_birth[at] = c->snap - (snap_id)back;
-	p->cohort_flags[at] = (uint8_t)flags;
-	p->cohort_births[at] = births;
-	p->cohort_temporary[at] = temporary;
-	c->s->new_live[idx] = live;
-	c->s->new_count++;
-	return put_new_bytes(c, at, p->sites[site - 1].size_bytes, births - live);
+	p->cohort_site[p->cohort_count + idx] = site;
+	n->threads[idx] = thread;
+	n->birth_snaps[idx] = c->snap - back;
+	n->flags[idx] = flags;
+	n->births[idx] = births;
+	n->temporary[idx] = temporary;
+	n->live[idx] = live;
+	n->count++;
+	return put_new_bytes(c, idx, profile_site_size_bytes(p, site - 1), births - live);
 }
 
 /* ---- new cohorts ------------------------------------------------------------------------ */
@@ -209,10 +221,10 @@ static bool read_unknown(struct snap_cursor *c, struct pair_reader *next)
 		return false;
 	site_id site = (site_id)next->site;
 	thread_id thread = (thread_id)next->thread;
-	size_t at = p->cohort_count + c->s->new_count;
-	if (c->s->new_count == c->most_count || !put_new(c, site, thread, births, 0))
+	size_t idx = c->s->born.count;
+	if (idx == c->most_count || !put_new(c, site, thread, births, 0))
 		return false;
-	snap_next_new(&c->s->state, site, thread, births, p->cohort_temporary[at]);
+	snap_next_new(&c->s->state, site, thread, births, c->s->born.temporary[idx]);
 	next->left_count--;
 	pair_next(next);
 	return true;
@@ -234,16 +246,16 @@ static uint64_t read_births(struct snap_cursor *c, const struct known *k, uint64
 static bool read_known(struct snap_cursor *c, const struct known *k, uint64_t scale)
 {
 	struct snap_state *st = &c->s->state;
-	size_t at = c->l->p->cohort_count + c->s->new_count;
+	size_t idx = c->s->born.count;
 	uint64_t births = read_births(c, k, scale);
 	if (!births) {
 		snap_next_idle(st, k);
 		return true;
 	}
-	if (c->s->new_count == c->most_count ||
+	if (idx == c->most_count ||
 	    !put_new(c, k->site, k->thread, births, snap_expect_temporary(k, births)))
 		return false;
-	snap_next_taken(st, k, births, c->l->p->cohort_temporary[at]);
+	snap_next_taken(st, k, births, c->s->born.temporary[idx]);
 	return true;
 }
 
@@ -296,18 +308,14 @@ static bool put_adjustment(struct snap_reader *s, cohort_id cohort, const struct
 	return true;
 }
 
-static uint64_t site_size(const struct profile *p, cohort_id cohort)
-{
-	return p->sites[p->cohort_site[cohort - 1] - 1].size_bytes;
-}
-
 /* Deaths of the survivor at `at`, with those of them that were temporary blocks. */
 static enum neap_err read_death(struct snap_cursor *c, size_t at, uint64_t deaths,
 				uint64_t temporary, struct err *e)
 {
 	struct snap_state *st = &c->s->state;
 	cohort_id cohort = st->survivor_cohort[at];
-	uint64_t size = site_size(c->l->p, cohort), live = st->survivor_live[at];
+	uint64_t size = profile_cohort_size_bytes(c->l->p, cohort - 1),
+		 live = st->survivor_live[at];
 	deaths = deaths ? deaths : live;
 	if (deaths > live)
 		return wrong(e, "more deaths than live blocks");
@@ -353,10 +361,10 @@ static enum neap_err read_deaths(struct snap_cursor *c, struct err *e)
 
 static bool add_survivors(struct snap_cursor *c)
 {
-	for (size_t i = 0; i < c->s->new_count; i++) {
+	const struct new_cohorts *n = &c->s->born;
+	for (size_t i = 0; i < n->count; i++) {
 		cohort_id cohort = (cohort_id)(c->l->p->cohort_count + i + 1);
-		if (c->s->new_live[i] &&
-		    !snap_survivor_add(&c->s->state, cohort, c->s->new_live[i]))
+		if (n->live[i] && !snap_survivor_add(&c->s->state, cohort, n->live[i]))
 			return false;
 	}
 	return true;
@@ -366,7 +374,7 @@ static enum neap_err read_other(struct snap_cursor *c, struct err *e)
 {
 	struct snap_state *st = &c->s->state;
 	struct reader *r = &c->s->columns[SNAP_OTHER];
-	size_t known_count = c->l->p->cohort_count + c->s->new_count;
+	size_t known_count = c->l->p->cohort_count + c->s->born.count;
 	struct profile_change ch = {0};
 	uint64_t back = get_varint(r);
 	ch.births = get_varint(r);
@@ -375,7 +383,7 @@ static enum neap_err read_other(struct snap_cursor *c, struct err *e)
 	if (r->has_failed || back >= known_count)
 		return wrong(e, "a change of an unknown cohort");
 	cohort_id cohort = (cohort_id)(known_count - back);
-	uint64_t size = site_size(c->l->p, cohort);
+	uint64_t size = profile_cohort_size_bytes(c->l->p, cohort - 1);
 	if (size == PROFILE_SIZE_MIXED) {
 		ch.born_bytes = get_varint(r);
 		ch.died_bytes = get_varint(r);
@@ -407,18 +415,54 @@ static enum neap_err read_others(struct snap_cursor *c, struct err *e)
 
 /* ---- commit ---------------------------------------------------------------------------------------- */
 
-static void adjust(struct profile *p, const struct adjustment *a)
+static bool add_to(struct narrow *c, size_t row, uint64_t value)
 {
-	size_t at = a->cohort - 1;
-	const struct profile_change *ch = &a->change;
-	p->cohort_births[at] = add_capped(p->cohort_births[at], ch->births);
-	p->cohort_temporary[at] = add_capped(p->cohort_temporary[at], ch->temporary);
-	p->cohort_born_bytes[at] = add_capped(p->cohort_born_bytes[at], ch->born_bytes);
-	p->cohort_temporary_bytes[at] =
-		add_capped(p->cohort_temporary_bytes[at], ch->temporary_bytes);
+	return !value || narrow_set(c, row, add_capped(narrow_get(c, row), value));
 }
 
-static void commit(struct snap_cursor *c)
+static bool adjust(struct profile *p, const struct adjustment *a)
+{
+	size_t row = a->cohort - 1, mixed = rowset_find(&p->cohort_mixed, row);
+	const struct profile_change *ch = &a->change;
+	return add_to(&p->cohort_births, row, ch->births) &&
+	       add_to(&p->cohort_temporary, row, ch->temporary) &&
+	       (mixed == SIZE_MAX ||
+		(add_to(&p->mixed_born_bytes, mixed, ch->born_bytes) &&
+		 add_to(&p->mixed_temporary_bytes, mixed, ch->temporary_bytes)));
+}
+
+static bool append_cohorts(struct profile *p, const struct new_cohorts *n)
+{
+	size_t first = p->cohort_count;
+	for (size_t i = 0; i < n->count; i++) {
+		if (profile_cohort_size_bytes(p, first + i) == PROFILE_SIZE_MIXED &&
+		    !(rowset_add(&p->cohort_mixed, first + i) &&
+		      narrow_append(&p->mixed_born_bytes, &n->born_bytes[i], 1) &&
+		      narrow_append(&p->mixed_temporary_bytes, &n->temporary_bytes[i], 1)))
+			return false;
+	}
+	return narrow_append(&p->cohort_threads, n->threads, n->count) &&
+	       narrow_append(&p->cohort_birth_snaps, n->birth_snaps, n->count) &&
+	       narrow_append(&p->cohort_flags, n->flags, n->count) &&
+	       narrow_append(&p->cohort_births, n->births, n->count) &&
+	       narrow_append(&p->cohort_temporary, n->temporary, n->count);
+}
+
+static bool append_deaths(struct profile *p, const struct new_deaths *n)
+{
+	size_t first = p->death_count;
+	for (size_t i = 0; i < n->count; i++) {
+		size_t cohort = p->death_cohort[first + i] - 1;
+		if (profile_cohort_size_bytes(p, cohort) == PROFILE_SIZE_MIXED &&
+		    !(rowset_add(&p->death_mixed, first + i) &&
+		      narrow_append(&p->mixed_died_bytes, &n->bytes[i], 1)))
+			return false;
+	}
+	return narrow_append(&p->death_blocks, n->blocks, n->count);
+}
+
+/* False: out of memory, and nothing can be done with the profile any more. */
+static bool commit(struct snap_cursor *c)
 {
 	struct profile *p = c->l->p;
 	struct snap_reader *s = c->s;
@@ -426,20 +470,23 @@ static void commit(struct snap_cursor *c)
 	snap_time_commit(&s->state, c->head.time_ns, c->head.cpu_ns, c->head.rss_bytes);
 	if (c->l->on_snapshot)
 		c->l->on_snapshot(c->l->ctx, c->l, &c->head);
-	p->cohort_count += s->new_count;
-	p->death_count = s->death_count;
+	if (!append_cohorts(p, &s->born) || !append_deaths(p, &s->died))
+		return false;
+	p->cohort_count += s->born.count;
+	p->death_count += s->died.count;
 	for (size_t i = 0; i < s->adjustment_count; i++)
-		adjust(p, &s->adjustments[i]);
+		if (!adjust(p, &s->adjustments[i]))
+			return false;
 	p->snapshots[p->snapshot_count++] = c->head;
 	p->death_first[p->snapshot_count] = p->death_count;
+	return true;
 }
 
 static enum neap_err read_snapshot(struct loader *l, struct err *e)
 {
 	struct snap_reader *s = &l->snap;
 	struct snap_cursor c = {.l = l, .s = s, .snap = (snap_id)l->p->snapshot_count + 1};
-	s->adjustment_count = s->new_count = 0;
-	s->death_count = l->p->death_count;
+	s->adjustment_count = s->born.count = s->died.count = 0;
 	if (!read_head(&c))
 		return wrong(e, "an impossible time");
 	enum neap_err err = read_new_cohorts(&c, e);
@@ -452,8 +499,8 @@ static enum neap_err read_snapshot(struct loader *l, struct err *e)
 	for (size_t i = 0; i < SNAP_COLUMN_COUNT && !err; i++)
 		if (s->columns[i].has_failed)
 			err = wrong(e, "a column that is cut");
-	if (!err)
-		commit(&c);
+	if (!err && !commit(&c))
+		err = err_nomem(e, "snapshots of the profile");
 	return err;
 }
 

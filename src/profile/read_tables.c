@@ -258,10 +258,9 @@ static bool nodes_reserve(struct loader *l, size_t count)
 {
 	struct profile *p = l->p;
 	const struct column columns[] = {{(void **)&p->node_parent, sizeof *p->node_parent},
-					 {(void **)&p->node_frame, sizeof *p->node_frame},
-					 {(void **)&p->node_flags, sizeof *p->node_flags}};
+					 {(void **)&p->node_frame, sizeof *p->node_frame}};
 	size_t old_cap = l->follower_cap;
-	if (!columns_reserve(columns, 3, &l->node_cap, p->node_count + count) ||
+	if (!columns_reserve(columns, 2, &l->node_cap, p->node_count + count) ||
 	    !vec_reserve((void **)&l->follower, &l->follower_cap, p->frame_count + 1,
 			 sizeof *l->follower))
 		return false;
@@ -271,8 +270,8 @@ static bool nodes_reserve(struct loader *l, size_t count)
 
 bool tables_reserve(struct loader *l, size_t node_count, size_t site_count)
 {
-	return nodes_reserve(l, node_count) &&
-	       vec_reserve((void **)&l->p->sites, &l->site_cap, site_count, sizeof *l->p->sites);
+	return nodes_reserve(l, node_count) && vec_reserve((void **)&l->p->site_node, &l->site_cap,
+							   site_count, sizeof *l->p->site_node);
 }
 
 static bool read_parents(struct loader *l, struct reader *r, size_t count)
@@ -316,6 +315,24 @@ static bool read_node_frames(struct loader *l, struct reader *r, size_t count)
 	return !r->has_failed;
 }
 
+/* Appended to the column, which the caller cuts if it fails. */
+static enum neap_err read_node_flags(struct loader *l, struct reader *r, size_t count,
+				     struct err *e)
+{
+	struct profile *p = l->p;
+	size_t idx = 0;
+	if (!narrow_append_zeros(&p->node_flags, count))
+		return err_nomem(e, "nodes of the profile");
+	for (size_t left = reader_count(r, 2); left; left--, idx++) {
+		uint64_t value;
+		if (!next_sparse(r, &idx, count, &value))
+			return broken(e, "flags of a node that is not there");
+		if (!narrow_set(&p->node_flags, p->node_count + idx, value & UINT8_MAX))
+			return err_nomem(e, "nodes of the profile");
+	}
+	return r->has_failed ? broken(e, "nodes that are cut") : NEAP_OK;
+}
+
 enum neap_err read_nodes(struct loader *l, struct reader *r, struct err *e)
 {
 	struct profile *p = l->p;
@@ -328,19 +345,46 @@ enum neap_err read_nodes(struct loader *l, struct reader *r, struct err *e)
 		return broken(e, "a node with an unknown parent");
 	if (!read_node_frames(l, r, count))
 		return broken(e, "a node with an unknown frame");
-	uint8_t *flags = p->node_flags + p->node_count;
-	memset(flags, 0, count);
-	size_t idx = 0;
-	for (size_t left = reader_count(r, 2); left; left--, idx++) {
-		uint64_t value;
-		if (!next_sparse(r, &idx, count, &value))
-			return broken(e, "flags of a node that is not there");
-		flags[idx] = (uint8_t)value;
+	enum neap_err err = read_node_flags(l, r, count, e);
+	if (err)
+		narrow_cut(&p->node_flags, p->node_count);
+	else
+		p->node_count += count;
+	return err;
+}
+
+static bool read_site_nodes(struct loader *l, struct reader *r, size_t count)
+{
+	struct profile *p = l->p;
+	node_id *nodes = p->site_node + p->site_count;
+	int64_t node = l->last_site_node;
+	for (size_t i = 0; i < count; i++) {
+		node = (int64_t)((uint64_t)get_svarint(r) + (uint64_t)node);
+		if (node < 1 || node >= (int64_t)p->node_count)
+			return false;
+		nodes[i] = (node_id)node;
 	}
-	if (r->has_failed)
-		return broken(e, "nodes that are cut");
-	p->node_count += count;
-	return NEAP_OK;
+	l->last_site_node = (node_id)node;
+	return true;
+}
+
+/* The columns of sizes and functions, appended; the caller cuts them if this fails. */
+static enum neap_err read_site_kinds(struct loader *l, struct reader *r, size_t count,
+				     struct err *e)
+{
+	struct profile *p = l->p;
+	uint64_t *numbers = l->numbers;
+	for (size_t i = 0; i < count; i++)
+		numbers[i] = get_varint(r);
+	if (!narrow_append(&p->site_sizes, numbers, count))
+		return err_nomem(e, "sites of the profile");
+	for (size_t i = 0; i < count; i++) {
+		uint64_t api = get_varint(r);
+		numbers[i] = api < API_COUNT ? api : API_UNKNOWN;
+	}
+	if (!narrow_append(&p->site_apis, numbers, count))
+		return err_nomem(e, "sites of the profile");
+	return r->has_failed ? broken(e, "sites that are cut") : NEAP_OK;
 }
 
 enum neap_err read_sites(struct loader *l, struct reader *r, struct err *e)
@@ -349,25 +393,20 @@ enum neap_err read_sites(struct loader *l, struct reader *r, struct err *e)
 	size_t count;
 	if (!table_start(r, p->site_count + 1, 3, &count))
 		return broken(e, "sites out of turn");
-	if (!vec_reserve((void **)&p->sites, &l->site_cap, p->site_count + count, sizeof *p->sites))
+	if (!vec_reserve((void **)&p->site_node, &l->site_cap, p->site_count + count,
+			 sizeof *p->site_node) ||
+	    !vec_reserve((void **)&l->numbers, &l->number_cap, count, sizeof *l->numbers))
 		return err_nomem(e, "sites of the profile");
-	struct profile_site *sites = p->sites + p->site_count;
-	for (size_t i = 0; i < count; i++) {
-		int64_t node = (int64_t)((uint64_t)get_svarint(r) + l->last_site_node);
-		if (node < 1 || node >= (int64_t)p->node_count)
-			return broken(e, "a site with an unknown node");
-		sites[i].node = l->last_site_node = (node_id)node;
+	if (!read_site_nodes(l, r, count))
+		return broken(e, "a site with an unknown node");
+	enum neap_err err = read_site_kinds(l, r, count, e);
+	if (!err) {
+		p->site_count += count;
+		return NEAP_OK;
 	}
-	for (size_t i = 0; i < count; i++)
-		sites[i].size_bytes = get_varint(r) - 1; /* 0 becomes PROFILE_SIZE_MIXED */
-	for (size_t i = 0; i < count; i++) {
-		uint64_t api = get_varint(r);
-		sites[i].api = api < API_COUNT ? (enum profile_api)api : API_UNKNOWN;
-	}
-	if (r->has_failed)
-		return broken(e, "sites that are cut");
-	p->site_count += count;
-	return NEAP_OK;
+	narrow_cut(&p->site_sizes, p->site_count);
+	narrow_cut(&p->site_apis, p->site_count);
+	return err;
 }
 
 /* ---- the rest ------------------------------------------------------------------------------------ */
@@ -423,7 +462,7 @@ static enum neap_err read_peak_entries(const struct profile *p, struct reader *r
 	for (size_t i = 0; i < count; i++)
 		entries[i].blocks = get_varint(r);
 	for (size_t i = 0; i < count; i++) {
-		uint64_t size = p->sites[p->cohort_site[entries[i].cohort - 1] - 1].size_bytes;
+		uint64_t size = profile_cohort_size_bytes(p, entries[i].cohort - 1);
 		if (size == PROFILE_SIZE_MIXED)
 			entries[i].bytes = get_varint(r);
 		else if (__builtin_mul_overflow(entries[i].blocks, size, &entries[i].bytes))

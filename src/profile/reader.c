@@ -35,7 +35,6 @@ enum neap_err loader_init(struct loader *l, const char *name, uint64_t bytes, st
 	p->path = mem_strdup(name);
 	p->node_parent = mem_zarray(PROFILE_NODE_FIRST, sizeof *p->node_parent);
 	p->node_frame = mem_zarray(PROFILE_NODE_FIRST, sizeof *p->node_frame);
-	p->node_flags = mem_zarray(PROFILE_NODE_FIRST, sizeof *p->node_flags);
 	p->snapshots = mem_zarray(1, sizeof *p->snapshots);
 	p->death_first = mem_zarray(1, sizeof *p->death_first);
 	p->node_count = PROFILE_NODE_FIRST;
@@ -45,8 +44,8 @@ enum neap_err loader_init(struct loader *l, const char *name, uint64_t bytes, st
 				&p->source.producer, &p->source.notes, &p->source.time_unit};
 	for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
 		*texts[i] = "";
-	if (!p->path || !p->node_parent || !p->node_frame || !p->node_flags || !p->snapshots ||
-	    !p->death_first)
+	if (!p->path || !p->node_parent || !p->node_frame || !p->snapshots || !p->death_first ||
+	    !narrow_append_zeros(&p->node_flags, PROFILE_NODE_FIRST))
 		return err_nomem(e, "the profile");
 	return NEAP_OK;
 }
@@ -55,9 +54,8 @@ void loader_release(struct loader *l)
 {
 	block_opener_free(l->opener);
 	mem_free(l->follower);
-	mem_free(l->snap.adjustments);
-	mem_free(l->snap.new_live);
-	snap_state_release(&l->snap.state);
+	mem_free(l->numbers);
+	snap_reader_release(&l->snap);
 }
 
 enum neap_err loader_block(struct loader *l, const struct block *b, struct err *e)
@@ -295,37 +293,34 @@ enum neap_err profile_open(const char *path, struct profile **out, struct err *e
 	return err;
 }
 
+static void release_narrow(struct profile *p)
+{
+	struct narrow *columns[] = {
+		&p->node_flags,         &p->site_sizes,
+		&p->site_apis,          &p->cohort_threads,
+		&p->cohort_birth_snaps, &p->cohort_flags,
+		&p->cohort_births,      &p->cohort_temporary,
+		&p->mixed_born_bytes,   &p->mixed_temporary_bytes,
+		&p->death_blocks,       &p->mixed_died_bytes,
+	};
+	for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++)
+		narrow_release(columns[i]);
+	rowset_release(&p->cohort_mixed);
+	rowset_release(&p->death_mixed);
+}
+
 void profile_free(struct profile *p)
 {
 	if (!p)
 		return;
 	void *columns[] = {
-		p->path,
-		p->modules,
-		p->threads,
-		p->frames,
-		p->node_parent,
-		p->node_frame,
-		p->node_flags,
-		p->sites,
-		p->cohort_site,
-		p->cohort_thread,
-		p->cohort_birth,
-		p->cohort_flags,
-		p->cohort_births,
-		p->cohort_temporary,
-		p->cohort_born_bytes,
-		p->cohort_temporary_bytes,
-		p->death_cohort,
-		p->death_blocks,
-		p->death_bytes,
-		p->death_first,
-		p->snapshots,
-		p->marks,
-		p->peak_entries,
+		p->path,       p->modules,   p->threads,      p->frames,       p->node_parent,
+		p->node_frame, p->site_node, p->cohort_site,  p->death_cohort, p->death_first,
+		p->snapshots,  p->marks,     p->peak_entries,
 	};
 	for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++)
 		mem_free(columns[i]);
+	release_narrow(p);
 	arena_release(&p->arena);
 	mem_free(p);
 }

@@ -10,6 +10,22 @@ struct adjustment {
 	struct profile_change change;
 };
 
+/*
+ * New cohorts of the current snapshot, not committed yet: what goes into narrow columns.  Their
+ * sites lie behind the profile's count already.
+ */
+struct new_cohorts {
+	uint64_t *threads, *birth_snaps, *flags, *births, *temporary;
+	uint64_t *born_bytes, *temporary_bytes, *live; /* live: blocks */
+	size_t count, cap;
+};
+
+/* Deaths of the current snapshot; their cohorts lie behind the profile's count already. */
+struct new_deaths {
+	uint64_t *blocks, *bytes;
+	size_t count, cap;
+};
+
 struct snap_reader {
 	struct snap_state state;
 	bool is_closed; /* a block was lost or broken: what follows cannot be understood */
@@ -18,10 +34,8 @@ struct snap_reader {
 
 	struct adjustment *adjustments; /* of the current snapshot */
 	size_t adjustment_count, adjustment_cap;
-	uint64_t *new_live; /* live blocks of the current snapshot's new cohorts */
-	size_t new_live_cap;
-	size_t new_count;   /* cohorts not committed yet: they lie behind cohort_count */
-	size_t death_count; /* committed and new */
+	struct new_cohorts born;
+	struct new_deaths died;
 };
 
 /*
@@ -34,6 +48,8 @@ struct loader {
 	const char *name;
 	size_t module_cap, thread_cap, frame_cap, node_cap, site_cap, mark_cap;
 	size_t cohort_cap, death_cap, snapshot_cap;
+	uint64_t *numbers; /* of a block, on their way into a narrow column */
+	size_t number_cap;
 
 	/* As the writer's. */
 	uint64_t last_pc;
@@ -92,6 +108,7 @@ enum neap_err read_peak(struct loader *l, struct reader *r, struct err *e);
 enum neap_err read_symbols(struct loader *l, struct reader *r, struct err *e);
 enum neap_err read_source(struct loader *l, struct reader *r, struct err *e);
 enum neap_err read_end(struct loader *l, struct reader *r, struct err *e);
+void snap_reader_release(struct snap_reader *s);
 /* symbols_fit - make the symbols have a run for every frame; false: out of memory. */
 bool symbols_fit(struct profile *p);
 

@@ -42,7 +42,7 @@ Test(check, finds_nothing_in_a_right_profile)
 
 static void more_deaths(struct profile *p)
 {
-	p->death_blocks[0] = 11; /* of cohort 1 */
+	narrow_set(&p->death_blocks, 0, 11); /* of cohort 1 */
 }
 
 Test(check, finds_more_deaths_than_births)
@@ -50,9 +50,14 @@ Test(check, finds_more_deaths_than_births)
 	expect(more_deaths, 1, "cohort 1: 15 deaths of 10 births\n");
 }
 
+static void set_died_bytes(struct profile *p, size_t death_row, uint64_t bytes)
+{
+	narrow_set(&p->mixed_died_bytes, rowset_find(&p->death_mixed, death_row), bytes);
+}
+
 static void more_bytes_freed(struct profile *p)
 {
-	p->death_bytes[1] = 778; /* of cohort 3, mixed sizes */
+	set_died_bytes(p, 1, 778); /* of cohort 3, mixed sizes */
 }
 
 Test(check, finds_more_bytes_freed_than_allocated)
@@ -62,7 +67,7 @@ Test(check, finds_more_bytes_freed_than_allocated)
 
 static void bytes_left(struct profile *p)
 {
-	p->death_bytes[1] = 776;
+	set_died_bytes(p, 1, 776);
 	p->peak.bytes++; /* one byte more is live at the end */
 	p->peak.bound_bytes = 1;
 }
@@ -74,7 +79,7 @@ Test(check, finds_bytes_without_blocks)
 
 static void more_temporary(struct profile *p)
 {
-	p->cohort_temporary[3] = 14; /* and not all of its bytes */
+	narrow_set(&p->cohort_temporary, 3, 14); /* and so more of its bytes */
 }
 
 Test(check, finds_more_temporary_blocks_than_deaths)
@@ -84,7 +89,7 @@ Test(check, finds_more_temporary_blocks_than_deaths)
 
 static void death_before_birth(struct profile *p)
 {
-	p->cohort_birth[0] = 2;
+	narrow_set(&p->cohort_birth_snaps, 0, 2);
 	p->snapshots[0].live_bytes = 0;
 }
 
@@ -163,9 +168,9 @@ Test(check, finds_a_peak_below_what_is_live_at_the_end)
 static void negative_live(struct profile *p)
 {
 	/* Born in the second interval, by the table, but its blocks died in the first. */
-	p->death_bytes[0] += 10000000;
-	p->cohort_born_bytes[0] += 10000000;
-	p->cohort_birth[0] = 3;
+	narrow_set(&p->death_blocks, 0, profile_death_blocks(p, 0) + 1000000);
+	narrow_set(&p->cohort_births, 0, profile_cohort_births(p, 0) + 1000000);
+	narrow_set(&p->cohort_birth_snaps, 0, 3);
 }
 
 Test(check, finds_negative_live_bytes)
@@ -181,7 +186,7 @@ static void other_total(struct profile *p)
 	p->thread_count = 1;
 	p->end.kind = END_EXITED;
 	for (size_t i = 0; i < p->cohort_count; i++)
-		p->cohort_thread[i] = 1;
+		narrow_set(&p->cohort_threads, i, 1);
 	p->snapshots[2].live_bytes++;
 }
 

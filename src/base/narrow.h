@@ -1,0 +1,73 @@
+/*
+ * Columns of whole numbers that take no more room than they need, and sets of rows.
+ *
+ * A column is as wide as its largest number: 0 (all are zero), 1, 2, 4 or 8 bytes a row.  One
+ * that does not fit widens it.  Rows count from 0.  Zero-initialised is empty.
+ */
+#ifndef NEAP_BASE_NARROW_H
+#define NEAP_BASE_NARROW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct narrow {
+	void *data;
+	size_t count, cap;    /* rows; cap: at this width */
+	uint32_t width_bytes; /* of a row */
+};
+
+static inline uint64_t narrow_get(const struct narrow *c, size_t row)
+{
+	switch (c->width_bytes) {
+	case 1:
+		return ((const uint8_t *)c->data)[row];
+	case 2:
+		return ((const uint16_t *)c->data)[row];
+	case 4:
+		return ((const uint32_t *)c->data)[row];
+	case 8:
+		return ((const uint64_t *)c->data)[row];
+	default:
+		return 0;
+	}
+}
+
+/* Each: false: out of memory; the rows are then as they were. */
+bool narrow_append(struct narrow *c, const uint64_t *values, size_t count);
+bool narrow_append_zeros(struct narrow *c, size_t count);
+bool narrow_set(struct narrow *c, size_t row, uint64_t value); /* row < count */
+/* narrow_widen - make it at least as wide as `most` needs, so that setting up to that cannot fail. */
+bool narrow_widen(struct narrow *c, uint64_t most);
+/* narrow_cut - drop the last rows; count is at most what it has. */
+void narrow_cut(struct narrow *c, size_t count);
+void narrow_release(struct narrow *c);
+
+/*
+ * struct rowset - a set of rows, each with its place among those of the set: 2 bits for each row up
+ * to the last.  Rows are added in ascending order.
+ */
+struct rowset_word {
+	uint64_t bits;
+	uint32_t before_count; /* rows of the set in earlier words */
+};
+struct rowset {
+	struct rowset_word *words;
+	size_t word_count, word_cap;
+	size_t count;
+};
+/* rowset_add - a row after all that are there; false: out of memory. */
+bool rowset_add(struct rowset *s, size_t row);
+/* rowset_find - its place, from 0; SIZE_MAX if it is not there. */
+static inline size_t rowset_find(const struct rowset *s, size_t row)
+{
+	size_t word = row / 64;
+	uint64_t bit = 1ull << (row % 64);
+	if (word >= s->word_count || !(s->words[word].bits & bit))
+		return SIZE_MAX;
+	return s->words[word].before_count +
+	       (size_t)__builtin_popcountll(s->words[word].bits & (bit - 1));
+}
+void rowset_release(struct rowset *s);
+
+#endif
