@@ -11,6 +11,7 @@ src_profile_libprofile_la_SOURCES = \
 	src/profile/predict.c \
 	src/profile/profile.h \
 	src/profile/profile_priv.h \
+	src/profile/read_lanes.c \
 	src/profile/read_snap.c \
 	src/profile/read_symbols.c \
 	src/profile/read_tables.c \

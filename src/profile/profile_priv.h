@@ -95,6 +95,13 @@ void file_header_put(struct buf *out);
 enum neap_err file_header_check(const void *data, size_t bytes, const char *name, size_t *bytes_out,
 				struct err *e);
 
+/*
+ * profile_parse_with - profile_parse, with a second thread from that many uncompressed bytes on.
+ * The profile is the same.
+ */
+enum neap_err profile_parse_with(const void *data, size_t bytes, const char *name,
+				 uint64_t thread_from_bytes, struct profile **out, struct err *e);
+
 /* ---- reading fast --------------------------------------------------------------------- */
 
 /* Most numbers of a profile take one byte.  A failed reader has p == end, so it gets zeros here too. */

@@ -231,11 +231,13 @@ enum neap_err read_frames(struct loader *l, struct reader *r, struct err *e)
 			 sizeof *p->frames))
 		return err_nomem(e, "frames of the profile");
 	struct profile_frame *frames = p->frames + p->frame_count;
+	int64_t most = l->is_lane ? UINT32_MAX : (int64_t)p->module_count;
 	for (size_t i = 0; i < count; i++) {
 		int64_t module = (int64_t)((uint64_t)get_svarint(r) + l->last_module);
-		if (module < 0 || module > (int64_t)p->module_count)
+		if (module < 0 || module > most)
 			return broken(e, "a frame in an unknown module");
 		l->last_module = (mod_id)module;
+		l->most_named = l->last_module > l->most_named ? l->last_module : l->most_named;
 		frames[i] = (struct profile_frame){.module = l->last_module};
 	}
 	for (size_t i = 0; i < count; i++)
@@ -358,11 +360,13 @@ static bool read_site_nodes(struct loader *l, struct reader *r, size_t count)
 	struct profile *p = l->p;
 	node_id *nodes = p->site_node + p->site_count;
 	int64_t node = l->last_site_node;
+	int64_t most = l->is_lane ? UINT32_MAX : (int64_t)p->node_count - 1;
 	for (size_t i = 0; i < count; i++) {
 		node = (int64_t)((uint64_t)get_svarint(r) + (uint64_t)node);
-		if (node < 1 || node >= (int64_t)p->node_count)
+		if (node < 1 || node > most)
 			return false;
 		nodes[i] = (node_id)node;
+		l->most_named = nodes[i] > l->most_named ? nodes[i] : l->most_named;
 	}
 	l->last_site_node = (node_id)node;
 	return true;

@@ -154,7 +154,7 @@ static void clamp_snap(const struct profile *p, snap_id *first, snap_id *last)
 		*last = 0;
 }
 
-static enum neap_err finish(struct loader *l, struct err *e)
+enum neap_err loader_finish(struct loader *l, struct err *e)
 {
 	struct profile *p = l->p;
 	if (!l->block_count)
@@ -175,6 +175,9 @@ static enum neap_err finish(struct loader *l, struct err *e)
 
 /* ---- reading all --------------------------------------------------------------------------- */
 
+/* Smaller files are read before a thread has started. */
+#define THREAD_FROM_BYTES ((uint64_t)1 << 20)
+
 #define GUESS_MOST 8u /* items of a table for each stored byte: more is not made room for at once */
 
 /* How many items the blocks of a table can have, at that many bytes each. */
@@ -184,19 +187,28 @@ static size_t most_items(const struct block *b, size_t item_bytes)
 	return count < guess ? count : guess;
 }
 
-static enum neap_err reserve(struct loader *l, const uint8_t *data, size_t bytes, size_t pos,
-			     struct err *e)
+static enum neap_err look_over(const uint8_t *data, size_t bytes, size_t pos, struct survey *s,
+			       struct err *e)
 {
 	struct block b;
 	enum block_state state;
-	size_t node_count = 0, site_count = 0;
+	s->is_whole = true;
 	while ((state = block_next(data, bytes, &pos, &b)) != BLOCK_LAST && state != BLOCK_CUT) {
-		if (state == BLOCK_WHOLE && b.type == BLOCK_NODES)
-			node_count += most_items(&b, 2);
-		if (state == BLOCK_WHOLE && b.type == BLOCK_SITES)
-			site_count += most_items(&b, 3);
+		if (state != BLOCK_WHOLE) {
+			s->is_whole = false;
+			continue;
+		}
+		if (!vec_reserve((void **)&s->blocks, &s->cap, s->count + 1, sizeof *s->blocks))
+			return err_nomem(e, "the profile");
+		s->blocks[s->count++] = (struct surveyed){.block = b};
+		s->raw_bytes += b.raw_bytes;
+		if (b.type == BLOCK_NODES)
+			s->node_count += most_items(&b, 2);
+		if (b.type == BLOCK_SITES)
+			s->site_count += most_items(&b, 3);
 	}
-	return tables_reserve(l, node_count, site_count) ? NEAP_OK : err_nomem(e, "the profile");
+	s->is_whole = s->is_whole && state == BLOCK_LAST;
+	return NEAP_OK;
 }
 
 static enum neap_err load_blocks(struct loader *l, const uint8_t *data, size_t bytes, size_t pos,
@@ -204,9 +216,6 @@ static enum neap_err load_blocks(struct loader *l, const uint8_t *data, size_t b
 {
 	struct block b;
 	enum block_state state;
-	enum neap_err err = reserve(l, data, bytes, pos, e);
-	if (err)
-		return err;
 	while ((state = block_next(data, bytes, &pos, &b)) != BLOCK_LAST && state != BLOCK_CUT) {
 		if (state == BLOCK_DAMAGED)
 			l->lost_count[b.type < BLOCK_TYPE_COUNT ? b.type : 0]++;
@@ -215,19 +224,18 @@ static enum neap_err load_blocks(struct loader *l, const uint8_t *data, size_t b
 	}
 	l->p->damage.whole_bytes = pos;
 	l->p->damage.lost_bytes = bytes - pos;
-	return finish(l, e);
+	return loader_finish(l, e);
 }
 
-enum neap_err profile_parse(const void *data, size_t bytes, const char *name, struct profile **out,
-			    struct err *e)
+/* One block after the other, damaged or not. */
+static enum neap_err read_in_order(const struct survey *s, const uint8_t *data, size_t bytes,
+				   size_t pos, const char *name, struct profile **out,
+				   struct err *e)
 {
-	size_t pos;
-	*out = NULL;
-	enum neap_err err = file_header_check(data, bytes, name, &pos, e);
-	if (err)
-		return err;
 	struct loader l;
-	err = loader_init(&l, name, bytes, e);
+	enum neap_err err = loader_init(&l, name, bytes, e);
+	if (!err && !tables_reserve(&l, s->node_count, s->site_count))
+		err = err_nomem(e, "the profile");
 	if (!err)
 		err = load_blocks(&l, data, bytes, pos, e);
 	loader_release(&l);
@@ -236,6 +244,32 @@ enum neap_err profile_parse(const void *data, size_t bytes, const char *name, st
 	else
 		*out = l.p;
 	return err;
+}
+
+enum neap_err profile_parse_with(const void *data, size_t bytes, const char *name,
+				 uint64_t thread_from_bytes, struct profile **out, struct err *e)
+{
+	size_t pos;
+	struct survey s = {0};
+	*out = NULL;
+	enum neap_err err = file_header_check(data, bytes, name, &pos, e);
+	if (!err)
+		err = look_over(data, bytes, pos, &s, e);
+	bool is_done = err != NEAP_OK;
+	if (!is_done && s.is_whole && s.raw_bytes >= thread_from_bytes) {
+		err = read_in_lanes(&s, name, bytes, out, e);
+		is_done = !err || err == ERR_NOMEM;
+	}
+	if (!is_done)
+		err = read_in_order(&s, data, bytes, pos, name, out, e);
+	mem_free(s.blocks);
+	return err;
+}
+
+enum neap_err profile_parse(const void *data, size_t bytes, const char *name, struct profile **out,
+			    struct err *e)
+{
+	return profile_parse_with(data, bytes, name, THREAD_FROM_BYTES, out, e);
 }
 
 /* How much of the file to make room for at first: all of it if that is known. */

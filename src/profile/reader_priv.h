@@ -60,6 +60,11 @@ struct loader {
 	node_id last_site_node;
 	struct snap_reader snap;
 
+	/* One of two that share the blocks (read_lanes.c): ids of the other's tables are not checked
+	 * yet, and the largest that a block names is kept. */
+	bool is_lane;
+	uint32_t most_named;
+
 	bool has_end;
 	uint32_t block_count; /* whole ones of a known type */
 	uint32_t
@@ -77,6 +82,29 @@ enum neap_err loader_init(struct loader *l, const char *name, uint64_t bytes, st
 void loader_release(struct loader *l);
 /* loader_block - decode a whole block.  ERR_FORMAT: it has no effect; ERR_NOMEM: give up. */
 enum neap_err loader_block(struct loader *l, const struct block *b, struct err *e);
+
+/* loader_finish - after the last block: what records name that is not there, and what to say of damage. */
+enum neap_err loader_finish(struct loader *l, struct err *e);
+
+/* What a first look at the blocks shows. */
+struct survey {
+	struct surveyed {
+		struct block block;
+		/* Noted by the lane that reads it: see read_lanes.c. */
+		uint32_t most_named;
+		size_t node_count, module_count; /* after it */
+	} * blocks;                              /* the whole ones */
+	size_t count, cap;
+	size_t node_count, site_count; /* how many they may have, not more than is likely */
+	uint64_t raw_bytes;
+	bool is_whole; /* no block is damaged or cut */
+};
+/*
+ * read_in_lanes - read all blocks, with two threads.
+ * Fails: ERR_NOMEM; ERR_UNSUPPORTED, ERR_FORMAT: nothing is said, the file is to be read another way.
+ */
+enum neap_err read_in_lanes(struct survey *s, const char *name, uint64_t bytes,
+			    struct profile **out, struct err *e);
 
 /* A group of columns that grow together. */
 struct column {

@@ -7,7 +7,11 @@
 #include "src/profile/profile_priv.h"
 
 #include <criterion/criterion.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <zstd.h>
 
 static struct buf small_file(void)
@@ -41,6 +45,41 @@ static void tell(const struct profile *p, struct buf *out)
 		   p->peak_entry_count, p->symbols.line_count);
 	for (size_t i = 0; i < DROP_COUNT; i++)
 		buf_printf(out, "%llu ", (unsigned long long)p->drops[i]);
+}
+
+/* What columns, messages and damage there are, read with two threads or with one. */
+static struct buf tell_with(const void *data, size_t bytes, uint64_t thread_from_bytes)
+{
+	struct profile *p;
+	struct err e = {0};
+	struct buf text = {0};
+	enum neap_err err = profile_parse_with(data, bytes, "f", thread_from_bytes, &p, &e);
+	buf_printf(&text, "%d %s\n", (int)err, e.text);
+	if (!err) {
+		tell(p, &text);
+		for (size_t i = 0; i < p->node_count; i++)
+			buf_printf(&text, "n %u %u %u\n", p->node_parent[i], p->node_frame[i],
+				   profile_node_flags(p, (node_id)i));
+		for (size_t i = 0; i < p->frame_count; i++)
+			buf_printf(&text, "f %u %llx\n", p->frames[i].module,
+				   (unsigned long long)p->frames[i].pc);
+		for (size_t i = 0; i < p->site_count; i++)
+			buf_printf(&text, "s %u %llu\n", profile_site_node(p, i),
+				   (unsigned long long)profile_site_size_bytes(p, i));
+		buf_printf(&text, "%s %llu %llu\n", p->damage.text,
+			   (unsigned long long)p->damage.whole_bytes,
+			   (unsigned long long)p->damage.lost_bytes);
+	}
+	profile_free(p);
+	return text;
+}
+
+static void expect_threads_make_no_difference(const void *data, size_t bytes)
+{
+	struct buf one = tell_with(data, bytes, UINT64_MAX), two = tell_with(data, bytes, 0);
+	cr_assert_str_eq(two.data, one.data);
+	buf_release(&one);
+	buf_release(&two);
 }
 
 /*
@@ -234,6 +273,7 @@ static void parse_forged(const struct buf *file, const struct block *b, const st
 		profile_free(p);
 	}
 	profile_dump(forged.data, forged.count_bytes, &text, NULL);
+	expect_threads_make_no_difference(forged.data, forged.count_bytes);
 	buf_release(&text);
 	buf_release(&forged);
 }
@@ -404,28 +444,116 @@ Test(version, unknown_optional_features_are_read)
 	buf_release(&whole);
 }
 
+/* ---- threads ---- */
+
+Test(threads, whole_and_cut_files_are_read_as_by_one)
+{
+	struct buf file = small_file();
+	for (size_t bytes = 0; bytes <= file.count_bytes; bytes++)
+		expect_threads_make_no_difference(file.data, bytes);
+	buf_release(&file);
+}
+
+/* The blocks of one type go behind all others: what names their records comes too early. */
+static struct buf with_type_last(const struct buf *file, unsigned type)
+{
+	struct buf out = {0}, late = {0};
+	size_t pos, from;
+	struct block b;
+	cr_assert_eq(file_header_check(file->data, file->count_bytes, "f", &pos, NULL), NEAP_OK);
+	buf_put(&out, file->data, pos);
+	for (from = pos;
+	     block_next((const uint8_t *)file->data, file->count_bytes, &pos, &b) == BLOCK_WHOLE;
+	     from = pos)
+		buf_put(b.type == type ? &late : &out, file->data + from, pos - from);
+	buf_put(&out, late.data, late.count_bytes);
+	buf_release(&late);
+	return out;
+}
+
+Test(threads, blocks_out_of_turn_are_left_out_as_by_one)
+{
+	struct buf file = small_file();
+	for (unsigned type = BLOCK_RUN; type < BLOCK_TYPE_COUNT; type++) {
+		struct buf moved = with_type_last(&file, type);
+		expect_threads_make_no_difference(moved.data, moved.count_bytes);
+		if (type == BLOCK_NODES || type == BLOCK_MODULES) {
+			struct buf text = tell_with(moved.data, moved.count_bytes, 0);
+			cr_assert_not_null(strstr(text.data, "left out"), "%s", text.data);
+			buf_release(&text);
+		}
+		buf_release(&moved);
+	}
+	buf_release(&file);
+}
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) /* they need addresses too */
+static void *nothing(void *arg)
+{
+	return arg;
+}
+
+Test(threads, one_does_all_if_there_can_be_no_other)
+{
+	struct buf file = small_file();
+	struct buf want = tell_with(file.data, file.count_bytes, UINT64_MAX);
+	struct rlimit limit;
+	pthread_t thread;
+	unsigned long pages = 0;
+	FILE *f = fopen("/proc/self/statm", "r");
+	cr_assert_not_null(f);
+	cr_assert_eq(fscanf(f, "%lu", &pages), 1);
+	fclose(f);
+	cr_assert_eq(getrlimit(RLIMIT_AS, &limit), 0);
+	limit.rlim_cur = pages * 4096ul + (1ul << 20); /* less than a stack */
+	cr_assert_eq(setrlimit(RLIMIT_AS, &limit), 0);
+	int code = pthread_create(&thread, NULL, nothing, NULL);
+	struct buf got = tell_with(file.data, file.count_bytes, 0);
+	limit.rlim_cur = limit.rlim_max;
+	cr_assert_eq(setrlimit(RLIMIT_AS, &limit), 0);
+	cr_assert_eq(code, EAGAIN);
+	cr_assert_str_eq(got.data, want.data);
+	buf_release(&got);
+	buf_release(&want);
+	buf_release(&file);
+}
+#endif
+
 /* ---- memory -------------------------------------------------------------------------------------- */
 
-Test(memory, reading_survives_every_failed_allocation)
+static void read_with_failed_allocations(uint64_t thread_from_bytes)
 {
 	struct buf file = small_file();
 	struct err e;
 	struct profile *p;
 	uint64_t before = mem_count();
-	cr_assert_eq(profile_parse(file.data, file.count_bytes, "f", &p, &e), NEAP_OK);
+	cr_assert_eq(
+		profile_parse_with(file.data, file.count_bytes, "f", thread_from_bytes, &p, &e),
+		NEAP_OK);
 	uint64_t count = mem_count() - before;
 	profile_free(p);
 	cr_assert_gt(count, 20);
 	for (uint64_t n = 1; n <= count; n++) {
 		mem_fail_at(n);
-		cr_assert_eq(profile_parse(file.data, file.count_bytes, "f", &p, &e), ERR_NOMEM,
-			     "allocation %llu of %llu", (unsigned long long)n,
+		cr_assert_eq(profile_parse_with(file.data, file.count_bytes, "f", thread_from_bytes,
+						&p, &e),
+			     ERR_NOMEM, "allocation %llu of %llu", (unsigned long long)n,
 			     (unsigned long long)count);
 		cr_assert_null(p);
 		cr_assert_eq(strncmp(e.text, "out of memory: ", 15), 0);
 	}
 	mem_fail_at(0);
 	buf_release(&file);
+}
+
+Test(memory, reading_survives_every_failed_allocation)
+{
+	read_with_failed_allocations(UINT64_MAX);
+}
+
+Test(memory, reading_with_two_threads_survives_every_failed_allocation)
+{
+	read_with_failed_allocations(0);
 }
 
 Test(memory, dumping_survives_every_failed_allocation)

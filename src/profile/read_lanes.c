@@ -1,0 +1,146 @@
+/*
+ * Reading a large profile with two threads, each all blocks of its types in their order.
+ *
+ *   another thread   frames, nodes       the call tree
+ *   this thread      everything else     sites, snapshots, symbols, ...
+ *
+ * They need each other's tables only to check ids: a frame names a module, a site a node.  So each
+ * notes the largest id that a block names, and how many records there are after a block, and
+ * the two are compared when both are done.
+ *
+ * This is for files in which all is as it should be.  Whatever is not (damage, an id out of turn, a
+ * thread that cannot be made) leaves the file to the reader of one block after the other, which
+ * knows what can be kept.
+ */
+#include "config.h"
+
+#include "src/profile/reader_priv.h"
+
+#include <pthread.h>
+#include <signal.h>
+
+struct lane {
+	struct loader loader;
+	struct survey *survey; /* shared; a lane writes to its own blocks only */
+	bool is_tree;
+	enum neap_err err;
+	struct err error;
+};
+
+static bool is_of_tree(unsigned type)
+{
+	return type == BLOCK_FRAMES || type == BLOCK_NODES;
+}
+
+static void run_lane(struct lane *lane)
+{
+	const struct survey *s = lane->survey;
+	struct loader *l = &lane->loader;
+	for (size_t i = 0; i < s->count && !lane->err; i++) {
+		struct surveyed *at = &s->blocks[i];
+		if (is_of_tree(at->block.type) != lane->is_tree)
+			continue;
+		l->most_named = 0;
+		lane->err = loader_block(l, &at->block, &lane->error);
+		at->most_named = l->most_named;
+		at->node_count = l->p->node_count;
+		at->module_count = l->p->module_count;
+	}
+}
+
+static void *lane_main(void *arg)
+{
+	run_lane(arg);
+	return NULL;
+}
+
+/* The thread is the library's own: it takes no signals of the program. */
+static bool start(struct lane *lane, pthread_t *thread_out)
+{
+	sigset_t all, before;
+	sigfillset(&all);
+	if (pthread_sigmask(SIG_SETMASK, &all, &before))
+		return false;
+	bool is_made = !pthread_create(thread_out, NULL, lane_main, lane);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return is_made;
+}
+
+/* Did every block name only what came before it? */
+static bool are_in_turn(const struct survey *s)
+{
+	size_t node_count = PROFILE_NODE_FIRST, module_count = 0;
+	for (size_t i = 0; i < s->count; i++) {
+		const struct surveyed *at = &s->blocks[i];
+		if (at->block.type == BLOCK_NODES)
+			node_count = at->node_count;
+		if (at->block.type == BLOCK_MODULES)
+			module_count = at->module_count;
+		if (at->block.type == BLOCK_FRAMES && at->most_named > module_count)
+			return false;
+		if (at->block.type == BLOCK_SITES && at->most_named >= node_count)
+			return false;
+	}
+	return true;
+}
+
+/* The call tree goes to the profile that has the rest, which gives what it had instead. */
+static void swap_trees(struct profile *a, struct profile *b)
+{
+	struct profile was = *a;
+	a->frames = b->frames;
+	a->frame_count = b->frame_count;
+	a->node_parent = b->node_parent;
+	a->node_frame = b->node_frame;
+	a->node_flags = b->node_flags;
+	a->node_count = b->node_count;
+	b->frames = was.frames;
+	b->frame_count = was.frame_count;
+	b->node_parent = was.node_parent;
+	b->node_frame = was.node_frame;
+	b->node_flags = was.node_flags;
+	b->node_count = was.node_count;
+}
+
+static enum neap_err read_both(struct lane *tree, struct lane *rest, struct err *e)
+{
+	pthread_t thread;
+	if (!start(tree, &thread))
+		return ERR_UNSUPPORTED;
+	run_lane(rest);
+	pthread_join(thread, NULL);
+	const struct lane *failed = tree->err ? tree : rest;
+	if (tree->err == ERR_NOMEM || rest->err == ERR_NOMEM)
+		return err_nomem(e, "the profile");
+	if (failed->err || !are_in_turn(rest->survey))
+		return ERR_FORMAT;
+	swap_trees(rest->loader.p, tree->loader.p);
+	rest->loader.block_count += tree->loader.block_count;
+	rest->loader.p->damage.whole_bytes = rest->loader.p->file_bytes;
+	return loader_finish(&rest->loader, e);
+}
+
+enum neap_err read_in_lanes(struct survey *s, const char *name, uint64_t bytes,
+			    struct profile **out, struct err *e)
+{
+	struct lane tree = {.survey = s, .is_tree = true}, rest = {.survey = s};
+	*out = NULL;
+	enum neap_err err = loader_init(&rest.loader, name, bytes, e);
+	if (!err)
+		err = loader_init(&tree.loader, name, bytes, e);
+	tree.loader.is_lane = rest.loader.is_lane = true;
+	if (!err && (!tables_reserve(&tree.loader, s->node_count, 0) ||
+		     !tables_reserve(&rest.loader, 0, s->site_count)))
+		err = err_nomem(e, "the profile");
+	if (!err)
+		err = read_both(&tree, &rest, e);
+	if (!err) {
+		*out = rest.loader.p;
+		rest.loader.p = NULL;
+	}
+	loader_release(&tree.loader);
+	loader_release(&rest.loader);
+	profile_free(tree.loader.p);
+	profile_free(rest.loader.p);
+	return err;
+}
