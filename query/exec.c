@@ -16,9 +16,20 @@
 
 #include <string.h>
 
+static enum neap_err fail_cancelled(const struct plan *pl)
+{
+	return query_fail(pl->error, ERR_LIMIT, (struct ast_span){0, 0}, "cancelled");
+}
+
 enum neap_err exec_no_memory(struct exec *x)
 {
-	return query_no_memory(x->pl->error);
+	return x->is_cancelled ? fail_cancelled(x->pl) : query_no_memory(x->pl->error);
+}
+
+bool exec_is_cancelled(struct exec *x)
+{
+	x->is_cancelled = x->is_cancelled || plan_is_cancelled(x->pl);
+	return x->is_cancelled;
 }
 
 static void release_cells(struct exec *x)
@@ -93,9 +104,7 @@ static enum neap_err filter_all(struct exec *x, const struct ast_expr *filter)
 
 static enum neap_err check_cancelled(const struct plan *pl)
 {
-	if (!plan_is_cancelled(pl))
-		return NEAP_OK;
-	return query_fail(pl->error, ERR_LIMIT, (struct ast_span){0, 0}, "cancelled");
+	return plan_is_cancelled(pl) ? fail_cancelled(pl) : NEAP_OK;
 }
 
 static enum neap_err load_cells(struct exec *x)

@@ -161,13 +161,18 @@ struct exec {
 	bool has_cut_stacks; /* the row stages have acted on stacks: not again on the tree */
 	bool explains_rows;
 	bool has_no_memory; /* a name could not be made */
+	bool is_cancelled;  /* a step saw that it is to be stopped */
 
 	struct query_result *out;
 	entry_id *first_entries; /* of x->frames, in the result's arena */
 	uint32_t *row_of;        /* by group, if the plan needs samples: its row; UINT32_MAX */
 };
 
+/* exec_no_memory - the error of a step that could not go on: it was cancelled, or there is no memory. */
 enum neap_err exec_no_memory(struct exec *x);
+/* exec_is_cancelled - is the query to be stopped?  Long loops ask every so many rounds. */
+#define CANCEL_EVERY 8192u
+bool exec_is_cancelled(struct exec *x);
 void exec_release(struct exec *x);
 struct stack_cut;
 /* exec_begin - everything up to the sums. */

@@ -403,7 +403,8 @@ enum neap_err gather_plain_tree(struct exec *x, struct gathered *to, uint32_t de
 	while (is_good && t.open_count) {
 		row = t.open[--t.open_count];
 		uint32_t row_idx = (uint32_t)to->row_count;
-		is_good = show(&t, to, &row) && open_children(&t, &row, row_idx);
+		is_good = show(&t, to, &row) && open_children(&t, &row, row_idx) &&
+			  (row_idx % CANCEL_EVERY || !exec_is_cancelled(x));
 	}
 	if (is_good && t.flat)
 		flat_take(&t);

@@ -12,6 +12,8 @@
 
 #include "query/exec.h"
 
+#include "src/base/limits.h"
+
 #include <string.h>
 
 /*
@@ -25,13 +27,15 @@
 struct open_vnode {
 	uint32_t parent, group;
 	uint32_t count[2]; /* of its sources, by side: the last ones */
+	uint32_t source;   /* if it has one: that one, which is not among the sources */
 };
 struct child {
 	uint32_t group, count[2];
-	size_t next[2]; /* where its next source goes */
+	uint32_t source; /* if it has one */
+	size_t next[2];  /* where its next source goes */
 };
 struct merging {
-	const struct exec *x;
+	struct exec *x;
 	const struct frame_groups *fg;
 	size_t side_count;
 	const uint8_t *marks[2]; /* by vnode: is there anything at or below it?  NULL: take all */
@@ -51,6 +55,11 @@ struct merging {
 	/* By group: the last vnode that had a child of this group, plus one; which child it was. */
 	uint32_t *seen_by, *child_of;
 };
+
+static bool is_single(const uint32_t count[2])
+{
+	return count[0] + count[1] == 1;
+}
 
 /* The child of a vnode of the tree that a vnode of the stacks is part of. */
 static bool add_below(struct merging *mg, size_t side, uint32_t parent, uint32_t v)
@@ -96,8 +105,8 @@ static bool list_matches(struct merging *mg, size_t side)
 	return true;
 }
 
-/* The first child has to come next, so it goes on top. */
-static bool push_children(struct merging *mg, uint32_t parent)
+/* Sources of children that have several of them; the others keep theirs. */
+static bool push_sources(struct merging *mg)
 {
 	const struct below *below = mg->below;
 	for (size_t side = 0; side < mg->side_count; side++) {
@@ -105,26 +114,106 @@ static bool push_children(struct merging *mg, uint32_t parent)
 		if (!vec_reserve((void **)&mg->sources[side], &mg->source_cap[side],
 				 *at + mg->below_count[side], sizeof *mg->sources[side]))
 			return false;
-		for (size_t i = mg->child_count; i-- > 0; *at += mg->children[i].count[side])
-			mg->children[i].next[side] = *at;
-		for (size_t i = 0; i < mg->below_count[side]; i++, below++)
-			mg->sources[side][mg->children[below->child].next[side]++] = below->v;
+		for (size_t i = mg->child_count; i-- > 0;) {
+			struct child *c = &mg->children[i];
+			c->next[side] = *at;
+			*at += is_single(c->count) ? 0 : c->count[side];
+		}
+		for (size_t i = 0; i < mg->below_count[side]; i++, below++) {
+			struct child *c = &mg->children[below->child];
+			if (is_single(c->count))
+				c->source = below->v;
+			else
+				mg->sources[side][c->next[side]++] = below->v;
+		}
 	}
-	if (!vec_reserve((void **)&mg->open, &mg->open_cap, mg->open_count + mg->child_count,
-			 sizeof *mg->open))
+	return true;
+}
+
+/* The first child has to come next, so it goes on top. */
+static bool push_children(struct merging *mg, uint32_t parent)
+{
+	if (!push_sources(mg) || !vec_reserve((void **)&mg->open, &mg->open_cap,
+					      mg->open_count + mg->child_count, sizeof *mg->open))
 		return false;
 	for (size_t i = mg->child_count; i-- > 0;) {
 		const struct child *c = &mg->children[i];
-		mg->open[mg->open_count++] =
-			(struct open_vnode){parent, c->group, {c->count[0], c->count[1]}};
+		mg->open[mg->open_count++] = (struct open_vnode){
+			parent, c->group, {c->count[0], c->count[1]}, c->source};
 	}
 	mg->child_count = mg->below_count[0] = mg->below_count[1] = 0;
 	return true;
 }
 
+/* ---- one source: most vnodes of most trees ----------------------------------------------- */
+
+#define FEW 8u
+
+struct few { /* children of a vnode of the stacks, all of different groups */
+	size_t count;
+	uint32_t v[FEW], group[FEW];
+};
+
+/* false: there are more, or some are of one group. */
+static bool find_few(const struct merging *mg, size_t side, uint32_t source, struct few *out)
+{
+	const struct stacks *s = mg->x->stacks[side];
+	const uint8_t *marks = mg->marks[side];
+	size_t count = 0;
+	for (uint32_t v = source + 1; v < s->end[source]; v = s->end[v]) {
+		if (marks && !marks[v])
+			continue;
+		uint32_t group = mg->fg->group[side][s->entry[v]];
+		if (count == FEW)
+			return false;
+		for (size_t i = 0; i < count; i++) {
+			if (out->group[i] == group)
+				return false;
+		}
+		out->v[count] = v;
+		out->group[count++] = group;
+	}
+	out->count = count;
+	return true;
+}
+
+static bool push_few(struct merging *mg, size_t side, uint32_t parent, const struct few *few)
+{
+	if (!vec_reserve((void **)&mg->open, &mg->open_cap, mg->open_count + few->count,
+			 sizeof *mg->open))
+		return false;
+	for (size_t i = few->count; i-- > 0;)
+		mg->open[mg->open_count++] = (struct open_vnode){
+			parent, few->group[i], {side == 0, side == 1}, few->v[i]};
+	return true;
+}
+
+/* Down a chain of only children at once. */
+static bool make_chain(struct merging *mg, const struct open_vnode *first)
+{
+	struct few few;
+	struct open_vnode at = *first;
+	size_t side = at.count[1];
+	for (;;) {
+		uint32_t v = stacks_add(mg->tree, at.parent, at.group);
+		if (v == VNODE_NONE)
+			return false;
+		mg->place[side][at.source] = v;
+		if (!find_few(mg, side, at.source, &few))
+			return list_children(mg, side, v, at.source) && push_children(mg, v);
+		if (few.count != 1)
+			return push_few(mg, side, v, &few);
+		at.parent = v;
+		at.group = few.group[0];
+		at.source = few.v[0];
+	}
+}
+
 static bool make_next(struct merging *mg)
 {
 	const struct open_vnode next = mg->open[--mg->open_count];
+	if (is_single(next.count))
+		return make_chain(mg, &next);
 	uint32_t v = stacks_add(mg->tree, next.parent, next.group);
 	bool is_good = v != VNODE_NONE;
 	for (size_t side = 0; is_good && side < mg->side_count; side++) {
@@ -149,8 +238,8 @@ static bool merge(struct merging *mg)
 					     : list_children(mg, side, VNODE_ROOT, VNODE_ROOT);
 	}
 	is_good = is_good && push_children(mg, VNODE_ROOT);
-	while (is_good && mg->open_count)
-		is_good = make_next(mg);
+	for (uint32_t i = 0; is_good && mg->open_count; i++)
+		is_good = make_next(mg) && (i % CANCEL_EVERY || !exec_is_cancelled(mg->x));
 	if (is_good)
 		stacks_close(mg->tree);
 	return is_good;
@@ -200,12 +289,15 @@ static bool places_init(struct merging *mg, size_t side, bool is_whole)
 /* is_whole: all stacks, not only those with cells. */
 static bool build(struct exec *x, const struct frame_groups *fg, struct merged *out, bool is_whole)
 {
+	size_t most = 0;
+	for (size_t side = 0; side < (is_whole ? 1 : x->pl->side_count); side++)
+		most += x->stacks[side]->count;
 	struct merging mg = {
 		.x = x,
 		.fg = fg,
 		.side_count = is_whole ? 1 : x->pl->side_count,
 		.place = out->place,
-		.tree = stacks_new(0, is_whole ? x->stacks[0]->count : 0, ENTRY_NONE),
+		.tree = stacks_new(0, most < LIMIT_IDS - VNODE_FIRST ? most : 0, ENTRY_NONE),
 		.seen_by = mem_zarray(fg->count, sizeof *mg.seen_by),
 		.child_of = mem_array(fg->count, sizeof *mg.child_of),
 	};

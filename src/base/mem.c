@@ -241,6 +241,8 @@ void *mem_realloc_array(void *p, size_t count, size_t elem_bytes)
 	size_t bytes;
 	if (__builtin_mul_overflow(count, elem_bytes, &bytes) || !may_allocate())
 		return NULL;
+	if (!p && bytes >= LARGE_BYTES)
+		return large_alloc(bytes);
 	if (bytes < LARGE_BYTES && (!p || malloc_usable_size(p) < LARGE_BYTES))
 		return realloc(p, bytes ? bytes : 1);
 	return large_realloc(p, bytes);
