@@ -1,6 +1,7 @@
 /*
- * The builder's parts: names and stacks in import_names.c, bookings in import.c, what goes into the file at
- * the end in import_write.c.
+ * The builder's parts: names and stacks in import_names.c, what blocks belong to in import_accounts.c, bookings,
+ * snapshots and the peak in import_blocks.c, what goes into the file at the end in import_write.c, the whole in
+ * import.c.
  */
 #ifndef NEAP_EXCHANGE_IMPORT_PRIV_H
 #define NEAP_EXCHANGE_IMPORT_PRIV_H

@@ -9,6 +9,8 @@ src_exchange_libexchange_la_SOURCES = \
 	src/exchange/formats.def \
 	src/exchange/heaptrack.c \
 	src/exchange/import.c \
+	src/exchange/import_accounts.c \
+	src/exchange/import_blocks.c \
 	src/exchange/import.h \
 	src/exchange/import_names.c \
 	src/exchange/import_priv.h \
@@ -41,6 +43,7 @@ src_exchange_libexchange_la_SOURCES += \
 	src/exchange/pprof_fields.c \
 	src/exchange/pprof_in.c \
 	src/exchange/pprof_in.h \
+	src/exchange/pprof_wire.h \
 	src/exchange/speedscope.c \
 	src/exchange/stackrows.c \
 	src/exchange/stackrows.h

@@ -7,36 +7,11 @@
 
 #include "src/base/mem.h"
 #include "src/exchange/exchange_priv.h"
+#include "src/exchange/pprof_wire.h"
 #include "src/exchange/profile.pb-c.h"
 
 #include <inttypes.h>
 #include <string.h>
-
-enum field {
-	FIELD_SAMPLE_TYPE = 1,
-	FIELD_SAMPLE,
-	FIELD_MAPPING,
-	FIELD_LOCATION,
-	FIELD_FUNCTION,
-	FIELD_STRING,
-	FIELD_DROP_FRAMES,
-	FIELD_KEEP_FRAMES,
-	FIELD_TIME,
-	FIELD_DURATION,
-	FIELD_PERIOD_TYPE,
-	FIELD_PERIOD,
-	FIELD_COMMENT,
-	FIELD_DEFAULT_TYPE,
-	FIELD_DOC_URL,
-	FIELD_COUNT
-};
-
-enum {
-	WIRE_VARINT = 0,
-	WIRE_FIXED64 = 1,
-	WIRE_BYTES = 2,
-	WIRE_FIXED32 = 5
-};
 
 /* ---- detecting ---------------------------------------------------------------------------- */
 

@@ -18,30 +18,11 @@
 
 #include "src/base/map.h"
 #include "src/base/mem.h"
+#include "src/exchange/pprof_wire.h"
 #include "src/exchange/profile.pb-c.h"
 
 #include <string.h>
 #include <zlib.h>
-
-/* Fields of message Profile. */
-enum field {
-	FIELD_SAMPLE_TYPE = 1,
-	FIELD_SAMPLE,
-	FIELD_MAPPING,
-	FIELD_LOCATION,
-	FIELD_FUNCTION,
-	FIELD_STRING,
-	FIELD_DROP_FRAMES,
-	FIELD_KEEP_FRAMES,
-	FIELD_TIME,
-	FIELD_DURATION,
-	FIELD_PERIOD_TYPE,
-	FIELD_PERIOD,
-	FIELD_COMMENT,
-	FIELD_DEFAULT_TYPE
-};
-#define WIRE_VARINT 0u
-#define WIRE_BYTES  2u
 
 #define GZIP_WINDOW 31     /* 15 bits, and a gzip header */
 #define CHUNK_BYTES 65536u /* compressed at once */

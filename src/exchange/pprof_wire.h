@@ -1,0 +1,31 @@
+/* Fields of a Profile and wire types of a message, by profile.proto beside this file and the encoding of protobuf. */
+#ifndef NEAP_EXCHANGE_PPROF_WIRE_H
+#define NEAP_EXCHANGE_PPROF_WIRE_H
+
+enum field {
+	FIELD_SAMPLE_TYPE = 1,
+	FIELD_SAMPLE,
+	FIELD_MAPPING,
+	FIELD_LOCATION,
+	FIELD_FUNCTION,
+	FIELD_STRING,
+	FIELD_DROP_FRAMES,
+	FIELD_KEEP_FRAMES,
+	FIELD_TIME,
+	FIELD_DURATION,
+	FIELD_PERIOD_TYPE,
+	FIELD_PERIOD,
+	FIELD_COMMENT,
+	FIELD_DEFAULT_TYPE,
+	FIELD_DOC_URL,
+	FIELD_COUNT
+};
+
+enum wire {
+	WIRE_VARINT = 0,
+	WIRE_FIXED64 = 1,
+	WIRE_BYTES = 2,
+	WIRE_FIXED32 = 5
+};
+
+#endif
