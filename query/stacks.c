@@ -134,8 +134,8 @@ static void fill_node(struct recorded *r, struct stacks *s, node_id n)
 	uint32_t at = above == PROFILE_NODE_ROOT ? VNODE_ROOT : s->inner[above];
 	uint32_t frame = frame_of(f, n);
 	uint32_t v = r->cursor[above], end = v + r->size[n];
-	bool has_leaf = graph_leaf_node(f->g, n) == n;
-	entry_id leaf = has_leaf ? c->leaf_entry[frame] : ENTRY_NONE;
+	entry_id leaf = c->leaf_entry[frame];
+	bool has_leaf = leaf != ENTRY_NONE || above < PROFILE_NODE_FIRST;
 	if (has_leaf && leaf == ENTRY_NONE) /* wrappers only: the outermost */
 		leaf = c->first_entry[frame + 1] - 1;
 	r->cursor[above] = end;
@@ -150,7 +150,7 @@ static void fill_node(struct recorded *r, struct stacks *s, node_id n)
 	s->inner[n] = at;
 	r->cursor[n] = v;
 	if (!has_leaf)
-		s->leaf[n] = s->leaf[graph_leaf_node(f->g, n)];
+		s->leaf[n] = s->leaf[above];
 }
 
 static struct stacks *build_recorded(struct recorded *r)

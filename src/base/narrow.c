@@ -112,7 +112,7 @@ bool narrow_widen(struct narrow *c, uint64_t most)
 bool narrow_set(struct narrow *c, size_t row, uint64_t value)
 {
 	assert(row < c->count);
-	if (!narrow_widen(c, value))
+	if (width_for(value) > c->width_bytes && !narrow_widen(c, value))
 		return false;
 	put(c->data, c->width_bytes, row, value);
 	return true;
