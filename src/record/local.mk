@@ -25,5 +25,6 @@ src_record_librecord_la_SOURCES = \
 	src/record/spawn.c \
 	src/record/steady.c \
 	src/record/threads.c \
-	src/record/tree.c
+	src/record/tree.c \
+	src/record/unseen.c
 src_record_librecord_la_LIBADD = -lpthread

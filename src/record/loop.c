@@ -21,13 +21,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define SHOW_NS            (250 * NS_PER_MS)
-#define IDLE_WAIT_NS       (500 * NS_PER_MS)
-#define NOTICE_EXEC_NS     (50 * NS_PER_MS) /* between looks at what the program is */
-#define TICK_SLACK_NS      (NS_PER_MS / 5)
-#define NAMES_WAIT_MS      20 /* between looks at how far they are */
-#define EVENTS             64
-#define MOST_DECLINED_SAID 3u
+#define SHOW_NS        (250 * NS_PER_MS)
+#define IDLE_WAIT_NS   (500 * NS_PER_MS)
+#define NOTICE_EXEC_NS (50 * NS_PER_MS) /* between looks at what the program is */
+#define TICK_SLACK_NS  (NS_PER_MS / 5)
+#define NAMES_WAIT_MS  20 /* between looks at how far they are */
+#define EVENTS         64
 
 /* epoll data: a kind, and for a process its pid above it. */
 enum tag {
@@ -459,6 +458,7 @@ static void observe(struct recorder *r)
 		now = now_ns();
 		handle_events(r, events, count, now);
 		notice_exec(r, now);
+		unseen_look(r, now);
 		tick_all(r, now);
 		show(r, now, RECORD_RUNNING);
 	}

@@ -10,6 +10,7 @@
  *   modules.c   modules and their open files   threads.c   threads and their names
  *   recycle.c   dead cohorts back to threads   peak.c      live at the peak
  *   marks.c     neap_mark                      naming.c    symbols, in a thread
+ *   unseen.c    children without a collector
  *
  * Guards: everything inside struct process is under its lock, except what is marked
  * otherwise.  Ranks: process lock, then the locks of modules.c and of messages.
@@ -504,6 +505,21 @@ enum neap_err meeting_collector(struct meeting *m, const char *collector, const 
 
 /* ---- all of it: loop.c ---------------------------------------------------------------------------------------------------- */
 
+/* Children that say no hello: unseen.c.  Main thread only. */
+#define UNSEEN_KEPT        64
+#define MOST_DECLINED_SAID 3u
+struct unseen {
+	uint64_t looked_ns;
+	size_t turn; /* whose children are looked at next */
+	struct unseen_child {
+		pid_t pid;
+		unsigned count; /* looks at which it was like this */
+	} kept[UNSEEN_KEPT];
+	size_t kept_next;
+};
+/* unseen_look - every tenth of a second: say which children cannot be recorded, and why. */
+void unseen_look(struct recorder *r, uint64_t now);
+
 struct recorder {
 	const struct record_options *options;
 	struct record_options defaults; /* options with what was left out filled in */
@@ -520,7 +536,8 @@ struct recorder {
 	struct spawned child;
 	bool child_has_ended, wants_stop;
 	size_t declined_count; /* processes not recorded although they should have been */
-	unsigned stop_count;   /* signals since the program ended */
+	struct unseen unseen;
+	unsigned stop_count; /* signals since the program ended */
 	int child_wait_status;
 	struct output first_output; /* opened before the program starts; used by its first image */
 	bool has_first_output;

@@ -178,6 +178,49 @@ equal "cleared environment: exit status" 7 "$status"
 equal "cleared environment is said" 1 "$(grep -c "known' was not seen" "$tmp/err")"
 rm -f ./*.neap
 
+# Children too, whoever starts them, if they live for a moment; those that can be recorded are.
+cat >starter.c <<'C'
+#include <pthread.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+extern char **environ;
+static char *path;
+static void *start(void *env)
+{
+	char *argv[] = {path, "wait", NULL};
+	pid_t pid;
+	free(malloc(30));
+	if (!posix_spawn(&pid, path, NULL, NULL, argv, env))
+		waitpid(pid, NULL, 0);
+	return NULL;
+}
+int main(int argc, char **argv)
+{
+	char *none[] = {NULL};
+	pthread_t t;
+	path = argv[2];
+	pthread_create(&t, NULL, start, *argv[1] == '0' ? none : environ);
+	pthread_join(t, NULL);
+	return 6;
+}
+C
+$CC -O2 -w -pthread -o starter starter.c
+record -o kids.neap -- ./starter 0 ./known
+equal "child with cleared environment: exit status" 6 "$status"
+equal "child with cleared environment: said" 1 \
+	"$(grep -c "^neap: process [0-9]* is not recorded: '$PWD/known' was started without LD_PRELOAD and NEAP_SOCKET" "$tmp/err")"
+record -o kids.neap -- bash -c 'env -i ./known wait; exit 6'
+equal "child that replaced itself: said" 1 "$(grep -c "is not recorded: '$PWD/known' was started without" "$tmp/err")"
+if $CC -static -O2 -w -o static known.c 2>/dev/null; then
+	record -o kids.neap -- ./starter 1 ./static
+	equal "static child: said" 1 "$(grep -c "is not recorded: '$PWD/static' is static" "$tmp/err")"
+fi
+rm -f ./*.neap
+record -o kids.neap -- ./starter 1 ./known
+equal "child like any other: nothing is said" "" "$(cat "$tmp/err")"
+rm -f ./*.neap
+
 # ---- other allocators ----------------------------------------------------------------------
 # Blocks of 8 bytes and less lie 8 bytes apart there, and the operators are the library's own.
 for library in libjemalloc.so.2 libtcmalloc_minimal.so.4 libmimalloc.so.2; do
