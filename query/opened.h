@@ -68,6 +68,7 @@ struct query_series {
 	uint32_t *rows; /* [class_count]: of the result, largest area first; then OPENED_ROOT
 				     for all others together */
 	struct graph_sum *values; /* [tick_count * class_count]; tick 0 is the start */
+	struct graph_sum *born;   /* the same: allocated in the interval that ends with the tick */
 	struct graph_sum
 		*peak;      /* [class_count]: at the peak of the process, which no tick may show */
 	size_t other_count; /* rows in the last class */

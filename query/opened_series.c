@@ -28,6 +28,7 @@ void query_series_release(struct query_series *s)
 {
 	mem_free(s->rows);
 	mem_free(s->values);
+	mem_free(s->born);
 	mem_free(s->peak);
 	*s = (struct query_series){.tick_count = 0};
 }
@@ -200,7 +201,10 @@ static void add_value(struct classing *cl, void *arg, const struct change *c)
 {
 	struct query_series *s = arg;
 	const struct graph_sum v = {c->blocks, c->bytes};
-	sum_add(&s->values[c->snap * s->class_count + cl->series_of[c->class]], &v);
+	size_t at = c->snap * s->class_count + cl->series_of[c->class];
+	sum_add(&s->values[at], &v);
+	if (c->snap && c->blocks > 0) /* what is there at the start was inherited */
+		sum_add(&s->born[at], &v);
 }
 
 /* ---- the largest ------------------------------------------------------------------------------ */
@@ -278,7 +282,8 @@ static enum neap_err count_up(struct classing *cl, size_t most, struct query_ser
 	if (!choose(cl, most, out))
 		return exec_no_memory(&cl->q->x);
 	out->values = mem_zarray(out->tick_count * out->class_count, sizeof *out->values);
-	if (!out->values)
+	out->born = mem_zarray(out->tick_count * out->class_count, sizeof *out->born);
+	if (!out->values || !out->born)
 		return exec_no_memory(&cl->q->x);
 	each_change(cl, add_value, out);
 	for (size_t i = out->class_count; i < out->tick_count * out->class_count; i++)

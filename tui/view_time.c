@@ -30,15 +30,24 @@
 #define LEGEND_SCREEN  104u
 #define RSS_SCALE_MOST 2.0 /* the scale grows for the RSS line at most by this */
 
+enum measured {
+	LIVE_BYTES,
+	LIVE_BLOCKS,
+	ALLOCATED_BYTES, /* per second */
+	MEASURED_COUNT,
+};
+
 struct time_view {
 	struct query_opened *q; /* borrowed from the model */
 	uint64_t serial;        /* of what series was made of */
 	unsigned depth;
 	struct query_series series;
 	struct list list; /* of classes, as in the legend */
-	bool shows_blocks;
+	enum measured measured;
 	bool is_grouped;                          /* by values of keys, not by frames */
 	struct graph_sum means[CLASSES_MOST + 1]; /* of the range, by class */
+	int64_t rates[CLASSES_MOST + 1];          /* allocated per second in the range */
+	const struct graph *graph;                /* of the last load */
 
 	/* What was drawn last, for the mouse. */
 	struct area chart_area;
@@ -51,13 +60,50 @@ struct time_view {
 #define TICK_PEAK  SIZE_MAX
 #define TICK_RANGE (SIZE_MAX - 1)
 
+static int64_t per_second(int64_t bytes, uint64_t ns)
+{
+	return ns ? (int64_t)((double)bytes * 1e9 / (double)ns + 0.5) : 0;
+}
+
+/* Allocated in the interval that ends with a tick. */
+static int64_t rate_at(const struct time_view *t, size_t tick, size_t class)
+{
+	if (tick == TICK_RANGE)
+		return t->rates[class];
+	if (!tick || tick == TICK_PEAK)
+		return 0;
+	uint64_t from = graph_snap_time(t->graph, (snap_id)(tick - 1));
+	uint64_t to = graph_snap_time(t->graph, (snap_id)tick);
+	return per_second(t->series.born[tick * t->series.class_count + class].bytes,
+			  to > from ? to - from : 0);
+}
+
 static int64_t measure(const struct time_view *t, size_t tick, size_t class)
 {
+	if (t->measured == ALLOCATED_BYTES)
+		return rate_at(t, tick, class);
 	const struct graph_sum *v =
 		tick == TICK_PEAK    ? &t->series.peak[class]
 		: tick == TICK_RANGE ? &t->means[class]
 				     : &t->series.values[tick * t->series.class_count + class];
-	return t->shows_blocks ? v->blocks : v->bytes;
+	return t->measured == LIVE_BLOCKS ? v->blocks : v->bytes;
+}
+
+static const char *show_measure(const struct time_view *t, char *dst, size_t cap, int64_t value)
+{
+	return t->measured == LIVE_BLOCKS ? show_count(dst, cap, value)
+					  : show_bytes(dst, cap, value);
+}
+
+/* "1.3 M blocks", "42.1 MiB", "42.1 MiB/s". */
+static void put_measure(const struct time_view *t, int64_t value, struct buf *out)
+{
+	char text[FMT_BYTES];
+	if (t->measured == LIVE_BLOCKS)
+		buf_printf(out, "%s blocks", fmt_count(text, sizeof text, value));
+	else
+		buf_printf(out, "%s%s", fmt_bytes(text, sizeof text, value),
+			   t->measured == ALLOCATED_BYTES ? "/s" : "");
 }
 
 static int64_t sum_at(const struct time_view *t, size_t tick)
@@ -122,6 +168,7 @@ static enum neap_err load(void *self, struct browser *b, struct query_error *err
 	const struct state *s = model_state(&b->model);
 	const char *by = state_chip(s, STAGE_BY);
 	t->is_grouped = !is_of_frames(by);
+	t->graph = b->model.graph;
 	const struct compose c = {.head = "allocated",
 				  .default_by = "func",
 				  .view = t->is_grouped ? NULL : "callers",
@@ -239,7 +286,8 @@ static size_t cursor_tick(const struct time_view *t, const struct browser *b)
 	uint64_t from, to;
 	if (strip_range(b, &from, &to) && from < to)
 		return TICK_RANGE;
-	if (query_population(model_state(&b->model)->head) == POP_PEAK)
+	bool is_live = t->measured != ALLOCATED_BYTES;
+	if (is_live && query_population(model_state(&b->model)->head) == POP_PEAK)
 		return TICK_PEAK;
 	size_t tick = graph_snap_at(b->model.graph, cursor_ns(b));
 	return tick < t->series.tick_count ? tick : t->series.tick_count - 1;
@@ -264,6 +312,18 @@ static int64_t mean_of(const struct time_view *t, const struct browser *b, size_
 	return (int64_t)(sum / (double)(to - from) + 0.5);
 }
 
+/* Intervals that end in the range. */
+static int64_t rate_in(const struct time_view *t, size_t class, uint64_t from, uint64_t to)
+{
+	int64_t bytes = 0;
+	for (size_t i = 1; i < t->series.tick_count; i++) {
+		uint64_t ns = graph_snap_time(t->graph, (snap_id)i);
+		if (ns > from && ns <= to)
+			bytes += t->series.born[i * t->series.class_count + class].bytes;
+	}
+	return per_second(bytes, to - from);
+}
+
 static void make_means(struct time_view *t, const struct browser *b)
 {
 	uint64_t from, to;
@@ -272,6 +332,7 @@ static void make_means(struct time_view *t, const struct browser *b)
 	for (size_t i = 0; i < t->series.class_count; i++) {
 		t->means[i].bytes = mean_of(t, b, i, from, to, false);
 		t->means[i].blocks = mean_of(t, b, i, from, to, true);
+		t->rates[i] = rate_in(t, i, from, to);
 	}
 }
 
@@ -281,10 +342,7 @@ static void draw_axis(const struct time_view *t, const struct area *a, const str
 	const int64_t values[] = {t->chart.most, t->chart.most / 2};
 	unsigned rows[] = {chart->row - a->row, chart->row - a->row + chart->rows / 2};
 	for (size_t i = 0; i < 2 && (!i || chart->rows > 3); i++) {
-		if (t->shows_blocks)
-			show_count(text, sizeof text, values[i]);
-		else
-			show_bytes(text, sizeof text, values[i]);
+		show_measure(t, text, sizeof text, values[i]);
 		area_right(a, rows[i], AXIS_COLS - 1, AXIS_COLS - 1, look(ROLE_DIM), text);
 	}
 	area_upright(a, chart->row - a->row, AXIS_COLS - 1, chart->rows, look(ROLE_DIM));
@@ -338,10 +396,10 @@ static void draw_chart(struct time_view *t, struct browser *b, const struct area
 	if (line && make_columns(t, b, cols)) {
 		int64_t rss = make_line(t, b, cols, line);
 		struct graph_peak peak = graph_peak(b->model.graph);
-		if (!t->shows_blocks && peak.bytes > t->chart.most &&
+		if (t->measured == LIVE_BYTES && peak.bytes > t->chart.most &&
 		    !state_chip(model_state(&b->model), STAGE_WHERE))
 			t->chart.most = peak.bytes;
-		if (!t->shows_blocks) {
+		if (t->measured == LIVE_BYTES) {
 			t->chart.line = line;
 			if ((double)rss <= RSS_SCALE_MOST * (double)t->chart.most &&
 			    rss > t->chart.most)
@@ -405,10 +463,7 @@ static void draw_class(struct time_view *t, struct browser *b, const struct area
 	unsigned col = has_blocks ? area_put(a, row, 0, l, "\u2588\u2588 ") : 0;
 	col = area_printf(a, row, col, look_bold(ROLE_TEXT), "%c",
 			  time_chart_letter(&t->chart, class));
-	if (t->shows_blocks)
-		show_count(text, sizeof text, value);
-	else
-		show_bytes(text, sizeof text, value);
+	show_measure(t, text, sizeof text, value);
 	area_right(a, row, col + 8, 7, look(value ? ROLE_STRONG : ROLE_DIM), text);
 	area_right(a, row, col + 15, 7, look(ROLE_DIM),
 		   show_share(text, sizeof text, (double)value, (double)sum_at(t, tick)));
@@ -432,7 +487,7 @@ static bool has_others(const struct time_view *t)
 }
 
 /* "live at 8.75 s", "mean of 8.00 s..12.00 s". */
-static void put_when(const struct browser *b, size_t tick, struct buf *out)
+static void put_when(const struct browser *b, size_t tick, const char *word, struct buf *out)
 {
 	char when[FMT_BYTES];
 	uint64_t from = 0, to = 0;
@@ -446,23 +501,19 @@ static void put_when(const struct browser *b, size_t tick, struct buf *out)
 	fmt_duration(when, sizeof when,
 		     is_peak ? graph_peak(b->model.graph).time_ns
 			     : graph_snap_time(b->model.graph, (snap_id)tick));
-	buf_printf(out, "%s at %s", is_peak ? "peak" : "live", when);
+	buf_printf(out, "%s at %s", is_peak ? "peak" : word, when);
 }
 
 static void draw_legend(struct time_view *t, struct browser *b, const struct area *a)
 {
-	char text[FMT_BYTES];
 	struct buf when = {0};
 	size_t tick = cursor_tick(t, b);
 	make_means(t, b);
-	put_when(b, tick, &when);
-	if (t->shows_blocks)
-		fmt_count(text, sizeof text, sum_at(t, tick));
-	else
-		fmt_bytes(text, sizeof text, sum_at(t, tick));
+	put_when(b, tick, t->measured == ALLOCATED_BYTES ? "allocated" : "live", &when);
+	buf_puts(&when, ": ");
+	put_measure(t, sum_at(t, tick), &when);
 	if (!when.has_failed)
-		area_printf(a, 0, 0, look(ROLE_HEADING), "%s: %s%s  %s", when.data, text,
-			    t->shows_blocks ? " blocks" : "",
+		area_printf(a, 0, 0, look(ROLE_HEADING), "%s  %s", when.data,
 			    t->depth ? "by caller" : "by what allocated it");
 	buf_release(&when);
 	const struct area rows = area_cut(a, 1, 0, a->rows - 1, a->cols);
@@ -598,7 +649,7 @@ static bool act(void *self, struct browser *b, enum action action)
 		enter(t, b);
 		return true;
 	case ACTION_MEASURE:
-		t->shows_blocks = !t->shows_blocks;
+		t->measured = (t->measured + 1) % MEASURED_COUNT;
 		return true;
 	default:
 		return false;
@@ -641,15 +692,10 @@ static bool frame(const void *self, const struct browser *b, struct graph_frame 
 static void row_text(const void *self, struct browser *b, struct buf *out)
 {
 	const struct time_view *t = self;
-	char text[FMT_BYTES];
 	if (!t->serial || t->list.selected + 1 >= t->series.class_count)
 		return;
-	size_t tick = cursor_tick(t, b);
-	buf_printf(out, "%s  %s",
-		   t->shows_blocks
-			   ? fmt_count(text, sizeof text, measure(t, tick, t->list.selected))
-			   : fmt_bytes(text, sizeof text, measure(t, tick, t->list.selected)),
-		   key_of(t, t->list.selected));
+	put_measure(t, measure(t, cursor_tick(t, b), t->list.selected), out);
+	buf_printf(out, "  %s", key_of(t, t->list.selected));
 }
 
 const struct view view_time = {

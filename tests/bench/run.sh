@@ -388,17 +388,19 @@ bench_browser() {
 	[ -e clang.neap ] || "$NEAP" record -q --children=none -o clang.neap -- "${command[@]}" >/dev/null 2>&1
 	"$bench/browse" "$runs" "$builddir_abs/neap-browse" --no-state clang.neap >answers || return
 	grep ^key answers >keys
-	# Keys that move the cursor: those that do no more than that.
+	# Keys that move the cursor: those that do no more than that; "Right opens" shows other rows.
 	awk '$6 == "Down" || $6 == "Up" || $6 == "Left" || $6 == "Right"' keys >moves
 	most_of() { awk -v c="$2" '$c > m { m = $c } END { print m + 0 }' "$1"; }
 	echo "browser on clang++'s profile, 120 columns and 40 rows: $(grep -c . keys) keys; $clock ms, bytes written"
-	awk -v c=$column '$1 == "first" { printf "%9s %7s  first screen\n", $c, $4 }' answers
+	awk '$1 == "first" { printf "%9s %7s  first screen, with the curve over time\n", $2, "" }' answers
+	awk -v c=$column '$1 == "whole" { printf "%9s %7s  first screen with its rows\n", $c, $4 }' answers
 	{
 		sort -k$column,${column}gr keys | head -8
 		sort -k4,4nr keys | head -4
 	} | awk -v c=$column '{ printf "%9s %7s  %s: %s %s\n", $c, $4, $5, $6, $7 }'
 	echo
-	bar "browser: first screen, $clock ms" "$(awk -v c=$column '$1 == "first" { print $c }' answers)" at-most 100
+	bar "browser: first screen, wall ms" "$(awk '$1 == "first" { print $2 }' answers)" at-most 100
+	bar "browser: first screen with its rows, $clock ms" "$(awk -v c=$column '$1 == "whole" { print $c }' answers)" at-most 100
 	bar "browser: answer to a key, median, $clock ms" "$(sort -k$column,${column}g keys |
 		awk -v c=$column '{ t[NR] = $c } END { print t[int((NR + 1) / 2)] }')" at-most 50
 	bar "browser: answer to a key, slowest, $clock ms" "$(most_of keys $column)" at-most 50

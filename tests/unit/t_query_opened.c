@@ -241,6 +241,9 @@ static void adds_up(const char *text, size_t class_most)
 	for (size_t i = 0; i < ticks; i++) {
 		cr_assert_eq(sum_of(&s, i).bytes, all[i].live.bytes, "%s: tick %zu", text, i);
 		cr_assert_eq(sum_of(&s, i).blocks, all[i].live.blocks);
+		struct graph_sum born = graph_add_up(&s.born[i * s.class_count], s.class_count);
+		cr_assert_eq(born.bytes, all[i].allocated.bytes, "%s: tick %zu", text, i);
+		cr_assert_eq(born.blocks, all[i].allocated.blocks);
 	}
 	cr_assert_eq(graph_add_up(s.peak, s.class_count).bytes, graph_peak(g).bytes);
 	mem_free(all);
