@@ -22,7 +22,7 @@ RECORD_SECONDS=120
 names="libc ls xz jq cxx gcc suite_openmp suite_sqlite3"
 case ${1:-} in
 all) names="libc jq sqlite3 xz python3 perl git xsltproc gcc ls cxx suite_sqlite3 suite_perl suite_redis suite_nginx
-	suite_postgres suite_git suite_node suite_ripgrep suite_imagemagick suite_openmp suite_python3" ;;
+	suite_postgres suite_git suite_node suite_ripgrep suite_imagemagick suite_ffmpeg suite_openmp suite_python3" ;;
 ?*) names="$*" ;;
 esac
 

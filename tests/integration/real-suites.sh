@@ -282,6 +282,18 @@ run_imagemagick() {
 	"${under[@]}" convert out.png -sparse-color Voronoi '10,10 red 200,200 blue' -format '%# %k\n' info:
 }
 
+# Its own threads decode, filter and encode; -bitexact leaves out what says who made it.
+run_ffmpeg() {
+	need ffmpeg
+	local quiet=(-nostdin -v error -threads 4)
+	"${under[@]}" ffmpeg "${quiet[@]}" -f lavfi -i testsrc=duration=2:size=320x180 -f lavfi -i sine=440:duration=2 \
+		-c:v mpeg4 -c:a aac -bitexact -shortest -y out.mkv
+	"${under[@]}" ffmpeg "${quiet[@]}" -i out.mkv -vf 'scale=640:-2,hue=s=0' -f framemd5 - | md5sum
+	"${under[@]}" ffmpeg "${quiet[@]}" -i out.mkv -af 'aecho,volume=0.5' -f md5 -
+	"${under[@]}" ffmpeg "${quiet[@]}" -i nothing.mkv -f null -
+	echo "status $?"
+}
+
 run_openmp() {
 	cat >omp.c <<-'C'
 		#include <omp.h>
@@ -327,6 +339,6 @@ run_openmp() {
 	"${under[@]}" ./omp
 }
 
-for suite_name in sqlite3 python3 perl redis nginx postgres git node ripgrep imagemagick openmp; do
+for suite_name in sqlite3 python3 perl redis nginx postgres git node ripgrep imagemagick ffmpeg openmp; do
 	eval "real_suite_$suite_name() { suite 'suite of $suite_name' run_$suite_name; }"
 done
