@@ -785,6 +785,56 @@ static const char *const many[] = {
 	"live at @warm any[func~parse not line=3] | by line",
 };
 
+/* ---- stopping ------------------------------------------------------------------------------------------ */
+
+struct stop {
+	unsigned polls, at; /* the poll that says yes; 0: none */
+};
+
+static bool is_time_to_stop(void *arg)
+{
+	struct stop *s = arg;
+	return ++s->polls == s->at;
+}
+
+static enum neap_err run_until(const char *text, struct stop *stop, struct query_error *error)
+{
+	const struct query_options options = {
+		.is_cancelled = is_time_to_stop, .arg = stop, .cursor_ns = UINT64_MAX};
+	struct query_session *s;
+	struct query_result *r = NULL;
+	struct ast_script *script;
+	struct err e = {0};
+	stop->polls = 0;
+	cr_assert_eq(query_session_new(&options, &s, &e), NEAP_OK);
+	cr_assert_eq(query_session_open(s, paths[0], &e), NEAP_OK, "%s", e.text);
+	cr_assert_eq(query_parse(text, strlen(text), &script, error), NEAP_OK);
+	enum neap_err code = query_run(s, script, 0, &r, error);
+	cr_assert(!code || !r);
+	query_result_free(r);
+	query_script_free(script);
+	query_session_free(s);
+	return code;
+}
+
+/* Wherever a query looks whether it is to stop, it stops there, and says that it was cancelled. */
+Test(query_exec, stops_wherever_it_asks)
+{
+	for (size_t i = 0; i < sizeof many / sizeof many[0]; i++) {
+		struct query_error error;
+		struct stop stop = {.at = 0};
+		cr_assert_eq(run_until(many[i], &stop, &error), NEAP_OK, "%s", error.text);
+		unsigned polls = stop.polls;
+		cr_assert_gt(polls, 0, "%s", many[i]);
+		for (unsigned at = 1; at <= polls; at++) {
+			stop.at = at;
+			cr_assert_eq(run_until(many[i], &stop, &error), ERR_LIMIT, "%s at %u",
+				     many[i], at);
+			cr_assert_str_eq(error.text, "cancelled");
+		}
+	}
+}
+
 /* From an empty session, so that what it keeps is made again. */
 static enum neap_err run_once(const char *text, uint64_t fail_at)
 {
