@@ -547,6 +547,12 @@ void process_finish(struct process *p, const struct profile_end *end)
 		job->file.lost_count = lost;
 		naming_add(&r->naming, job);
 	} else {
+		if (end->kind == END_EXITED)
+			speaker_say(&r->speaker,
+				    "process %d ('%s') is not recorded: it had no descriptor left "
+				    "for it "
+				    "(ulimit -n), or no address space",
+				    (int)p->pid, p->program);
 		profile_writer_close(p->writer, NULL);
 		output_discard(&p->output);
 	}

@@ -178,6 +178,11 @@ equal "cleared environment: exit status" 7 "$status"
 equal "cleared environment is said" 1 "$(grep -c "known' was not seen" "$tmp/err")"
 rm -f ./*.neap
 
+# The loader needs one descriptor at a time, the collector two.
+record -o few.neap -- bash -c 'ulimit -n 4; exec ./known'
+equal "one descriptor left: exit status" 7 "$status"
+equal "one descriptor left: said" 1 "$(grep -c "('known') is not recorded: it had no descriptor left" "$tmp/err")"
+rm -f ./*.neap
 # Children too, whoever starts them, if they live for a moment; those that can be recorded are.
 cat >starter.c <<'C'
 #include <pthread.h>
