@@ -157,6 +157,8 @@ static unsigned draw_frame(struct browser *b, const struct area *a, unsigned row
 			    name_module(&b->names, f->module_path, a->cols));
 	if (f->is_inlined)
 		area_put(a, row++, 0, look(ROLE_DIM), "inlined into its caller");
+	if (f->is_tail)
+		area_put(a, row++, 0, look(ROLE_DIM), "[tail] ended with a jump, left no frame");
 	if (f->is_guessed)
 		area_put(a, row++, 0, look(ROLE_WARNING), "frame was guessed: no unwind data");
 	return row + 1;

@@ -382,7 +382,7 @@ static void draw_function(const struct source *s, struct browser *b, const struc
 	if (s->list.selected >= s->list.count ||
 	    !frame_of(s, b, item_of(s, s->list.selected).row, &f))
 		return;
-	const char *what = f.is_inlined ? "here: inlined " : "here: ";
+	const char *what = f.is_inlined ? "here: inlined " : f.is_tail ? "here: [tail] " : "here: ";
 	col = area_put(a, 0, col, look(ROLE_DIM), what);
 	area_put(a, 0, col, look(ROLE_TEXT), name_frame(&b->names, &f, a->cols - col));
 }

@@ -196,7 +196,7 @@ static void say(FILE *out, const char *text)
 
 static bool needs_names(const struct profile *p, const struct profile_symbols *s, size_t module_idx)
 {
-	for (frame_id f = 1; f <= p->frame_count; f++) {
+	for (frame_id f = 1; f <= profile_own_frames(p); f++) {
 		mod_id id = p->frames[f - 1].module;
 		if (id && !strcmp(p->modules[id - 1].path, p->modules[module_idx].path) &&
 		    !symbols_is_named(s, f))
@@ -223,7 +223,7 @@ static void say_counts(const char *path, const struct profile *p, const struct k
 	struct buf text = {0};
 	buf_printf(&text, "%s: names for %s of %s addresses, lines for %s; ", path,
 		   fmt_count(named, sizeof named, (int64_t)kept->named_count),
-		   fmt_count(all, sizeof all, (int64_t)p->frame_count),
+		   fmt_count(all, sizeof all, (int64_t)profile_own_frames(p)),
 		   fmt_count(lined, sizeof lined, (int64_t)kept->lined_count));
 	if (kept->better_count)
 		buf_printf(&text, "more than before for %s",
@@ -233,7 +233,7 @@ static void say_counts(const char *path, const struct profile *p, const struct k
 	if (!text.has_failed)
 		say(stdout, text.data);
 	buf_release(&text);
-	if (kept->named_count < p->frame_count)
+	if (kept->named_count < profile_own_frames(p))
 		printf("What has no names, and how to supply them: neap info --missing-symbols\n");
 }
 
@@ -275,15 +275,53 @@ static enum neap_err load(struct task *t, struct err *e)
 	return code;
 }
 
+/* A loaded profile's tree as columns. */
+struct tree_columns {
+	struct profile_tree tree;
+	node_id *site_node;
+	uint8_t *site_api;
+};
+
+static void tree_columns_release(struct tree_columns *c)
+{
+	mem_free(c->site_node);
+	mem_free(c->site_api);
+}
+
+static bool tree_columns_init(struct tree_columns *c, const struct profile *p)
+{
+	c->site_node = mem_array(p->site_count, sizeof *c->site_node);
+	c->site_api = mem_array(p->site_count, sizeof *c->site_api);
+	if (!c->site_node || !c->site_api) {
+		tree_columns_release(c);
+		return false;
+	}
+	for (size_t i = 0; i < p->site_count; i++) {
+		c->site_node[i] = profile_site_node(p, i);
+		c->site_api[i] = (uint8_t)profile_site_api(p, i);
+	}
+	c->tree = (struct profile_tree){.node_parent = p->node_parent,
+					.node_frame = p->node_frame,
+					.node_count = p->node_count,
+					.site_node = c->site_node,
+					.site_api = c->site_api,
+					.site_count = p->site_count};
+	return true;
+}
+
 static enum neap_err look_up(struct task *t, struct err *e)
 {
 	const struct profile *p = t->profile;
 	static const struct profile_symbols none;
+	struct tree_columns columns;
+	if (!tree_columns_init(&columns, p))
+		return err_nomem(e, "the call tree");
 	const struct symbolise_request req = {
 		.modules = p->modules,
 		.module_count = p->module_count,
 		.frames = p->frames,
-		.frame_count = p->frame_count,
+		.frame_count = profile_own_frames(p),
+		.tree = columns.tree,
 		.search = {.debug_dirs = t->request->dirs,
 			   .fetch = t->debuginfod ? debuginfod_fetch : NULL,
 			   .fetch_context = t->debuginfod},
@@ -292,6 +330,7 @@ static enum neap_err look_up(struct task *t, struct err *e)
 		.progress_context = &t->speaker,
 	};
 	enum neap_err code = symbolise_frames(&req, &t->found, e);
+	tree_columns_release(&columns);
 	clear_line(&t->speaker);
 	if (!code)
 		code = symbols_keep(p->has_symbols ? &p->symbols : &none, &t->found.symbols,

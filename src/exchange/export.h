@@ -67,6 +67,7 @@ struct export_frame {
 	uint32_t place;  /* frames of one return address have one number; EXPORT_NONE: unknown */
 	bool has_name;   /* function is one */
 	bool is_inlined; /* into the frame around it at the same address */
+	bool is_tail;    /* it left with a jump */
 	bool is_other;   /* stands for rows that a query cut away */
 };
 

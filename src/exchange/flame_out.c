@@ -197,6 +197,8 @@ static void put_frame(struct flame *f, uint32_t node, double x, double width)
 	export_xml_part(f->out, frame->function, EXPORT_TITLE_BYTES);
 	if (frame->is_inlined)
 		buf_puts(f->out, " (inlined)");
+	if (frame->is_tail)
+		buf_puts(f->out, " [tail]");
 	put_place(f, frame);
 	put_numbers(f, &t->totals[node * t->value_count], &t->selfs[node * t->value_count]);
 	buf_puts(f->out, "</title>");

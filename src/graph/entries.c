@@ -220,6 +220,7 @@ struct graph_frame graph_entry(const struct graph *g, entry_id entry)
 		.module = g->module_canon[frame->module],
 		.pc = frame->pc,
 		.is_inlined = entry + 1 < g->first_entry[id + 1],
+		.is_tail = frame->flags & FRAME_TAIL && entry + 1 == g->first_entry[id + 1],
 		.is_guessed = frame->flags & FRAME_GUESSED,
 	};
 	if (f.func) {

@@ -161,6 +161,7 @@ struct graph_frame {
 	const char *module_path; /* NULL unknown */
 	bool is_wrapper;         /* allocation wrapper */
 	bool is_inlined;         /* into the next entry of the same address */
+	bool is_tail;            /* it jumped to the function further in, and left no frame */
 	bool is_guessed;         /* the unwinder found it by frame pointer only */
 };
 struct graph_frame graph_entry(const struct graph *g, entry_id entry);

@@ -299,6 +299,7 @@ bool neap_result_frame(const struct neap_result *r, size_t row_idx, size_t frame
 		.is_inlined = f.is_inlined,
 		.is_guessed = f.is_guessed,
 		.is_wrapper = f.is_wrapper,
+		.is_tail = f.is_tail,
 	};
 	return true;
 }

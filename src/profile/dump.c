@@ -168,6 +168,26 @@ static void dump_symbols(const struct profile_symbols *s, struct buf *out)
 				   s->lines[i].func, s->lines[i].file, s->lines[i].line);
 }
 
+static void dump_tails(const struct loader *l, struct buf *out)
+{
+	const struct profile_tails *t = &l->tails;
+	for (size_t i = 0; i < t->frame_count; i++)
+		buf_printf(out, "  frame %zu module %u pc 0x%" PRIx64 "\n",
+			   l->tails_first_frame + i + 1, t->frames[i].module, t->frames[i].pc);
+	for (size_t i = 0; i < t->count; i++) {
+		const struct profile_tail *item = &t->items[i];
+		buf_printf(out, "  below frame %u, above ", item->caller);
+		if (item->callee)
+			buf_printf(out, "frame %u:", item->callee);
+		else
+			buf_printf(out, "%s:", profile_api_name(item->api));
+		for (size_t k = 0; k < item->step_count; k++)
+			buf_printf(out, " %zu",
+				   l->tails_first_frame + t->steps[item->first_step + k] + 1);
+		buf_putc(out, '\n');
+	}
+}
+
 static void dump_end(const struct profile_end *e, struct buf *out)
 {
 	static const char *const kinds[] = {"unknown", "exited", "signaled", "exec", "stopped"};
@@ -215,6 +235,9 @@ static void dump_content(const struct loader *l, unsigned type, const struct dum
 		break;
 	case BLOCK_SYMBOLS:
 		dump_symbols(&p->symbols, d->out);
+		break;
+	case BLOCK_TAILS:
+		dump_tails(l, d->out);
 		break;
 	case BLOCK_END:
 		dump_end(&p->end, d->out);

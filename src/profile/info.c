@@ -43,7 +43,7 @@ static struct totals add_up(const struct profile *p)
 		t.freed_blocks += profile_death_blocks(p, i);
 		t.freed_bytes += profile_death_bytes(p, i);
 	}
-	for (size_t f = 0; p->has_symbols && f < p->symbols.frame_count; f++)
+	for (size_t f = 0; p->has_symbols && f < profile_own_frames(p); f++)
 		t.named_frames += p->symbols.first_line[f] < p->symbols.first_line[f + 1];
 	for (size_t i = 0; i < DROP_COUNT; i++)
 		t.dropped_count += p->drops[i];
@@ -237,7 +237,7 @@ static void text_counts(const struct profile *p, const struct totals *sum, const
 	label(t, "Call tree:");
 	buf_printf(t->out, "%s nodes, %s frames, %s sites, %s cohorts\n",
 		   fmt_count(a, sizeof a, (int64_t)(p->node_count - PROFILE_NODE_FIRST)),
-		   fmt_count(b, sizeof b, (int64_t)p->frame_count),
+		   fmt_count(b, sizeof b, (int64_t)profile_own_frames(p)),
 		   fmt_count(c, sizeof c, (int64_t)p->site_count),
 		   fmt_count(d, sizeof d, (int64_t)p->cohort_count));
 	label(t, "Threads:");
@@ -253,7 +253,7 @@ static void text_counts(const struct profile *p, const struct totals *sum, const
 	if (p->has_symbols)
 		buf_printf(t->out, "for %s of %s frames\n",
 			   fmt_count(a, sizeof a, (int64_t)sum->named_frames),
-			   fmt_count(b, sizeof b, (int64_t)p->frame_count));
+			   fmt_count(b, sizeof b, (int64_t)profile_own_frames(p)));
 	else
 		buf_puts(t->out, "none in the file\n");
 }
@@ -459,7 +459,7 @@ static void json_totals(const struct profile *p, const struct totals *sum, struc
 {
 	put_number(j, "snapshot_count", p->snapshot_count);
 	put_number(j, "node_count", p->node_count - PROFILE_NODE_FIRST);
-	put_number(j, "frame_count", p->frame_count);
+	put_number(j, "frame_count", profile_own_frames(p));
 	put_number(j, "named_frame_count", sum->named_frames);
 	put_number(j, "site_count", p->site_count);
 	put_number(j, "cohort_count", p->cohort_count);

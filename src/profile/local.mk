@@ -18,6 +18,7 @@ src_profile_libprofile_la_SOURCES = \
 	src/profile/reader.c \
 	src/profile/reader_priv.h \
 	src/profile/resymbol.c \
+	src/profile/tails.c \
 	src/profile/write_snap.c \
 	src/profile/write_symbols.c \
 	src/profile/writer.c \

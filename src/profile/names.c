@@ -100,6 +100,7 @@ const char *block_type_name(unsigned type)
 		[BLOCK_SYMBOLS] = "symbols",
 		[BLOCK_END] = "end",
 		[BLOCK_SOURCE] = "source",
+		[BLOCK_TAILS] = "tail calls",
 	};
 	return type < BLOCK_TYPE_COUNT && names[type] ? names[type] : "unknown";
 }

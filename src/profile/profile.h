@@ -108,7 +108,9 @@ struct profile_thread {
 };
 
 enum profile_frame_flags {
-	FRAME_GUESSED = 1
+	FRAME_GUESSED = 1,
+	FRAME_TAIL =
+		2 /* never in a file: a function that left with a jump, see struct profile_tails */
 };
 
 struct profile_frame { /* a return address; look up pc - 1 */
@@ -125,6 +127,16 @@ struct profile_site {
 	node_id node;
 	uint64_t size_bytes; /* or PROFILE_SIZE_MIXED */
 	enum profile_api api;
+};
+
+/* The call tree as columns, of a file that is written or was read. */
+struct profile_tree {
+	const node_id *node_parent; /* [node_count], by node_id */
+	const frame_id *node_frame;
+	size_t node_count;
+	const node_id *site_node; /* [site_count], site_id - 1 */
+	const uint8_t *site_api;
+	size_t site_count;
 };
 
 enum profile_cohort_flags {
@@ -218,6 +230,27 @@ struct profile_line {
 };
 
 /*
+ * Functions that called the next one with a jump and so left no frame: they were between the frame
+ * of `caller` and that of `callee`, or the allocator's function `api` if callee is 0.
+ */
+struct profile_tail {
+	frame_id caller, callee;
+	enum profile_api api;
+	uint32_t first_step, step_count; /* in steps */
+};
+struct profile_tails {
+	struct profile_frame *frames; /* [frame_count] where they jumped, each once */
+	size_t frame_count;
+	struct profile_tail *items; /* [count]; at most one of each caller, callee and api */
+	size_t count;
+	uint32_t *steps; /* [step_count] indexes in frames; of each item the outermost first */
+	size_t step_count;
+};
+
+/* tails_release - frees the arrays, if they are not an arena's. */
+void tails_release(struct profile_tails *t);
+
+/*
  * For every frame a run of profile_line, innermost inlined function first, the
  * function that holds the code last.  An empty run: nothing is known.
  */
@@ -231,6 +264,7 @@ struct profile_symbols {
 	uint32_t *
 		first_line; /* [frame_count + 1]: run of frame f is first_line[f-1] .. first_line[f]-1 */
 	size_t frame_count;
+	struct profile_tails tails; /* the last tails.frame_count runs are of its frames */
 };
 
 /* ---- writer --------------------------------------------------------------------- */
@@ -281,6 +315,8 @@ void profile_set_peak(struct profile_writer *w, const struct profile_peak *p,
 		      for sites of mixed size */
 void profile_add_symbols(struct profile_writer *w,
 			 const struct profile_symbols *s); /* last one counts */
+/* profile_writer_tree - what was added so far; valid until more is. */
+struct profile_tree profile_writer_tree(const struct profile_writer *w);
 void profile_add_end(struct profile_writer *w, const struct profile_end *end);
 
 enum neap_err profile_writer_flush(struct profile_writer *w, struct err *e);
@@ -469,6 +505,12 @@ static inline uint64_t profile_death_bytes(const struct profile *p, size_t row)
 }
 
 /* ---- reading ---------------------------------------------------------------------------------- */
+
+/* profile_own_frames - how many are of the file: after them come functions that left with a jump. */
+static inline size_t profile_own_frames(const struct profile *p)
+{
+	return p->frame_count - p->symbols.tails.frame_count;
+}
 
 /*
  * profile_open - read a profile file.

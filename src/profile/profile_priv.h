@@ -41,6 +41,7 @@ enum block_type {
 	BLOCK_SYMBOLS,
 	BLOCK_END,
 	BLOCK_SOURCE,
+	BLOCK_TAILS,
 	BLOCK_TYPE_COUNT,
 };
 const char *block_type_name(unsigned type);

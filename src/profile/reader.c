@@ -75,6 +75,7 @@ enum neap_err loader_block(struct loader *l, const struct block *b, struct err *
 		[BLOCK_SYMBOLS] = read_symbols,
 		[BLOCK_END] = read_end,
 		[BLOCK_SOURCE] = read_source,
+		[BLOCK_TAILS] = read_tails,
 	};
 	if (b->type >= BLOCK_TYPE_COUNT || !readers[b->type])
 		return NEAP_OK; /* of a later version */
@@ -168,6 +169,8 @@ enum neap_err loader_finish(struct loader *l, struct err *e)
 	clamp_snap(p, &p->peak.snap, NULL);
 	if (!l->has_end && p->snapshot_count)
 		p->end.time_ns = p->snapshots[p->snapshot_count - 1].time_ns;
+	if (!tails_apply(l))
+		return err_nomem(e, "the call tree");
 	if (!symbols_fit(p))
 		return err_nomem(e, "symbols of the profile");
 	return describe_damage(l, e);

@@ -65,6 +65,9 @@ struct loader {
 	bool is_lane;
 	uint32_t most_named;
 
+	struct profile_tails tails; /* arrays of the profile's arena */
+	size_t tails_first_frame;   /* after this one come their frames */
+
 	bool has_end;
 	uint32_t block_count; /* whole ones of a known type */
 	uint32_t
@@ -137,6 +140,10 @@ enum neap_err read_symbols(struct loader *l, struct reader *r, struct err *e);
 enum neap_err read_source(struct loader *l, struct reader *r, struct err *e);
 enum neap_err read_end(struct loader *l, struct reader *r, struct err *e);
 void snap_reader_release(struct snap_reader *s);
+
+enum neap_err read_tails(struct loader *l, struct reader *r, struct err *e);
+/* tails_apply - put them into the tree, once all is read; false: out of memory, or too many nodes. */
+bool tails_apply(struct loader *l);
 /* symbols_fit - make the symbols have a run for every frame; false: out of memory. */
 bool symbols_fit(struct profile *p);
 

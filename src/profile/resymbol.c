@@ -1,4 +1,4 @@
-/* A profile with other names: all blocks as they are, but for those of symbols. */
+/* A profile with other names: all blocks as they are, but for those of symbols and of tail calls. */
 #include "config.h"
 
 #include "src/profile/profile_priv.h"
@@ -11,7 +11,7 @@ static void copy_blocks(const uint8_t *data, size_t bytes, size_t pos, struct bu
 	enum block_state state;
 	size_t start = pos;
 	while ((state = block_next(data, bytes, &pos, &b)) != BLOCK_LAST && state != BLOCK_CUT) {
-		if (b.type != BLOCK_SYMBOLS)
+		if (b.type != BLOCK_SYMBOLS && b.type != BLOCK_TAILS)
 			buf_put(out, data + start, pos - start);
 		start = pos;
 	}
@@ -25,6 +25,11 @@ static enum neap_err put_symbols(const struct profile_symbols *s, struct buf *ou
 	if (!code) {
 		symbols_payload(s, &payload);
 		code = block_pack(packer, BLOCK_SYMBOLS, &payload, out, e);
+	}
+	if (!code && s->tails.count) {
+		buf_clear(&payload);
+		tails_payload(s, &payload);
+		code = block_pack(packer, BLOCK_TAILS, &payload, out, e);
 	}
 	buf_release(&payload);
 	block_packer_free(packer);

@@ -182,7 +182,8 @@ static void pack_all(struct profile_writer *w)
 		struct buf *payload;
 	} single[] = {{BLOCK_RUN, &w->run},         {BLOCK_SOURCE, &w->source},
 		      {BLOCK_DROPS, &w->drops},     {BLOCK_PEAK, &w->peak},
-		      {BLOCK_SYMBOLS, &w->symbols}, {BLOCK_END, &w->end}};
+		      {BLOCK_SYMBOLS, &w->symbols}, {BLOCK_TAILS, &w->tails},
+		      {BLOCK_END, &w->end}};
 	for (size_t i = 0; i < sizeof single / sizeof single[0]; i++)
 		if (single[i].payload->count_bytes || single[i].payload->has_failed)
 			pack(w, single[i].type, single[i].payload);
@@ -245,15 +246,18 @@ static void writer_free(struct profile_writer *w)
 				    &w->nodes,   &w->sites,   &w->marks};
 	for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
 		pending_release(tables[i]);
-	struct buf *buffers[] = {&w->payload, &w->out,  &w->run,     &w->source,
-				 &w->drops,   &w->peak, &w->symbols, &w->end};
+	struct buf *buffers[] = {&w->payload, &w->out,     &w->run,   &w->source, &w->drops,
+				 &w->peak,    &w->symbols, &w->tails, &w->end};
 	for (size_t i = 0; i < sizeof buffers / sizeof buffers[0]; i++)
 		buf_release(buffers[i]);
 	snap_writer_release(&w->snap);
 	block_packer_free(w->packer);
 	mem_free(w->node_frame);
 	mem_free(w->follower);
+	mem_free(w->node_parent);
 	mem_free(w->site_size);
+	mem_free(w->site_node);
+	mem_free(w->site_api);
 	mem_free(w->path);
 	mem_free(w);
 }
@@ -406,6 +410,8 @@ node_id profile_add_node(struct profile_writer *w, node_id parent, frame_id fram
 	frame_id above = w->node_frame[parent];
 	if (!vec_reserve((void **)&w->node_frame, &w->node_frame_cap, (size_t)id + 1,
 			 sizeof *w->node_frame) ||
+	    !vec_reserve((void **)&w->node_parent, &w->node_parent_cap, (size_t)id + 1,
+			 sizeof *w->node_parent) ||
 	    !follower_slot(w, above)) {
 		writer_fail(w, ERR_NOMEM, "the call tree");
 		return 0;
@@ -420,6 +426,7 @@ node_id profile_add_node(struct profile_writer *w, node_id parent, frame_id fram
 	put_sparse(&w->nodes, flags & 0xff);
 	w->follower[above] = frame;
 	w->node_frame[id] = frame;
+	w->node_parent[id] = parent;
 	if (frame > w->top_frame)
 		w->top_frame = frame;
 	return finish_record(w, &w->nodes);
@@ -430,11 +437,15 @@ site_id profile_add_site(struct profile_writer *w, const struct profile_site *s)
 	if (!is_known(w, s->node, w->nodes.total_count, "site with unknown node"))
 		return 0;
 	size_t n = w->sites.total_count;
-	if (!vec_reserve((void **)&w->site_size, &w->site_size_cap, n + 1, sizeof *w->site_size)) {
+	if (!vec_reserve((void **)&w->site_size, &w->site_size_cap, n + 1, sizeof *w->site_size) ||
+	    !vec_reserve((void **)&w->site_node, &w->site_node_cap, n + 1, sizeof *w->site_node) ||
+	    !vec_reserve((void **)&w->site_api, &w->site_api_cap, n + 1, sizeof *w->site_api)) {
 		writer_fail(w, ERR_NOMEM, "the sites");
 		return 0;
 	}
 	w->site_size[n] = s->size_bytes;
+	w->site_node[n] = s->node;
+	w->site_api[n] = (uint8_t)s->api;
 	buf_svarint(&w->sites.columns[0], (int64_t)s->node - w->last_site_node);
 	buf_varint(&w->sites.columns[1], s->size_bytes + 1); /* mixed wraps to 0 */
 	buf_varint(&w->sites.columns[2], (uint64_t)s->api);
@@ -601,12 +612,27 @@ void profile_set_peak(struct profile_writer *w, const struct profile_peak *p,
 
 void profile_add_symbols(struct profile_writer *w, const struct profile_symbols *s)
 {
-	if (s->frame_count > w->frames.total_count) {
+	if (s->frame_count - s->tails.frame_count > w->frames.total_count) {
 		writer_fail(w, ERR_USAGE, "symbols of unknown frames");
 		return;
 	}
 	buf_clear(&w->symbols);
 	symbols_payload(s, &w->symbols);
+	buf_clear(&w->tails);
+	if (s->tails.count)
+		tails_payload(s, &w->tails);
+}
+
+struct profile_tree profile_writer_tree(const struct profile_writer *w)
+{
+	return (struct profile_tree){
+		.node_parent = w->node_parent,
+		.node_frame = w->node_frame,
+		.node_count = (size_t)w->nodes.total_count + 1,
+		.site_node = w->site_node,
+		.site_api = w->site_api,
+		.site_count = w->sites.total_count,
+	};
 }
 
 void profile_add_end(struct profile_writer *w, const struct profile_end *end)

@@ -85,12 +85,16 @@ struct profile_writer {
 	size_t follower_count, follower_cap;
 	frame_id top_frame; /* highest that a node has */
 	node_id last_site_node;
+	node_id *node_parent; /* [node_count], for profile_writer_tree, as site_node and site_api */
+	size_t node_parent_cap;
 	uint64_t *site_size; /* [site_count], id - 1 */
-	size_t site_size_cap;
+	node_id *site_node;
+	uint8_t *site_api;
+	size_t site_size_cap, site_node_cap, site_api_cap;
 
 	struct snap_writer snap;
 
-	struct buf run, source, drops, peak, symbols, end; /* payloads; empty: nothing new */
+	struct buf run, source, drops, peak, symbols, tails, end; /* payloads; empty: nothing new */
 	uint64_t last_drops[DROP_COUNT];
 };
 
@@ -112,5 +116,7 @@ void snap_writer_release(struct snap_writer *s);
 
 /* symbols_payload - the whole symbols block. */
 void symbols_payload(const struct profile_symbols *s, struct buf *out);
+/* tails_payload - the tail calls block that goes with it; only if there are any. */
+void tails_payload(const struct profile_symbols *s, struct buf *out);
 
 #endif

@@ -36,17 +36,17 @@ static void say_missing(struct naming *n, const struct symbolise_result *names)
 
 static void add_names(struct naming *n, struct naming_job *job)
 {
-	struct jit_map *jit = jit_map_read(job->seen_pid, job->start_unix_ns);
+	struct jit_map *jit = jit_follow_map(&job->jit);
 	struct symbolise_request req = {
 		.modules = job->modules.items,
 		.module_count = job->modules.count,
 		.frames = job->frames,
 		.frame_count = job->frame_count,
+		.tree = profile_writer_tree(job->writer),
 		.module_fds = job->modules.fds,
 		.search = {.debug_dirs = n->recorder->options->debug_dirs},
 		.jit = jit,
 		.cache = n->cache,
-		.pid = job->file.pid,
 		.progress = note_progress,
 		.progress_context = n,
 	};
@@ -91,6 +91,7 @@ static void do_job(struct naming *n, struct naming_job *job)
 		speaker_say_broken(&n->recorder->speaker, &e);
 	}
 	append_result(n, job);
+	jit_follow_release(&job->jit);
 	modules_release(&job->modules);
 	mem_free(job->frames);
 	output_release(&job->output);

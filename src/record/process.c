@@ -30,6 +30,9 @@
 #define UNSEEN_LEAST_BYTES (64u << 20) /* and this on top */
 #define FURTHER_DOUBLING   500u
 
+/* The rest of a map of made code is read at the end. */
+#define JIT_BYTES_MEANWHILE ((size_t)64 << 20)
+
 /* ---- what /proc says ---------------------------------------------------------- */
 
 static void read_link(char *dst, size_t cap, pid_t pid, const char *name)
@@ -194,6 +197,7 @@ static void process_free(struct process *p)
 	queue_release(&p->queue);
 	tree_release(&p->tree);
 	modules_release(&p->modules);
+	jit_follow_release(&p->jit);
 	threads_release(&p->threads);
 	recycler_release(&p->recycler);
 	region_release(&p->region);
@@ -251,6 +255,7 @@ enum neap_err process_new(struct recorder *r, struct newcomer *n, struct process
 	scanner_init(&p->scanner);
 	queue_init(&p->queue);
 	tree_init(&p->tree);
+	jit_follow_init(&p->jit);
 	struct command c = {0};
 	command_load(&c, n->pid, n->is_first ? r->options->argv : NULL);
 	enum neap_err err = process_open(p, n, &c, e);
@@ -289,6 +294,11 @@ static void break_if_starved(struct process *p)
 	process_break(p, &e);
 }
 
+static uint64_t start_unix_ns(const struct process *p)
+{
+	return now_unix_ns() - (now_ns() - p->base_ns);
+}
+
 static void refresh_tables(struct process *p, uint64_t now, bool is_last)
 {
 	if (!is_last && now - p->refreshed_ns < REFRESH_NS)
@@ -296,6 +306,8 @@ static void refresh_tables(struct process *p, uint64_t now, bool is_last)
 	p->refreshed_ns = now;
 	threads_refresh(p, now, is_last);
 	modules_refresh(p);
+	const struct jit_process jit = {(uint32_t)p->pid, p->seen_pid, start_unix_ns(p)};
+	jit_follow_read(&p->jit, &jit, is_last ? JIT_MAP_BYTES_MOST : JIT_BYTES_MEANWHILE);
 }
 
 /* After 1000 snapshots, and again after every further 500, they become half as frequent. */
@@ -501,8 +513,7 @@ static void move_to_job(struct process *p, struct naming_job *job)
 	job->modules = p->modules;
 	job->frames = p->tree.frames;
 	job->frame_count = p->tree.frame_count;
-	job->seen_pid = p->seen_pid;
-	job->start_unix_ns = now_unix_ns() - (now_ns() - p->base_ns);
+	job->jit = p->jit;
 	job->file = (struct record_file){
 		.program = p->program,
 		.pid = (uint32_t)p->pid,
@@ -520,6 +531,7 @@ static void move_to_job(struct process *p, struct naming_job *job)
 	p->output = (struct output){.fd = -1};
 	p->modules = (struct modules){0};
 	p->tree.frames = NULL;
+	jit_follow_init(&p->jit);
 }
 
 /* The collector gave up between its hello and its first event. */

@@ -32,6 +32,7 @@
 #include "src/record/chunks.h"
 #include "src/record/record.h"
 #include "src/record/region.h"
+#include "src/sym/jitmap.h"
 
 #define NS_PER_S  UINT64_C(1000000000)
 #define NS_PER_MS UINT64_C(1000000)
@@ -383,6 +384,7 @@ struct process {
 	struct modules modules;
 	struct threads threads;
 	struct recycler recycler;
+	struct jit_follow jit; /* names of code that it made */
 
 	/* totals */
 	uint64_t alloc_count, alloc_bytes; /* inherited ones not counted */
@@ -441,8 +443,7 @@ struct naming_job {
 	struct modules modules;
 	struct profile_frame *frames;
 	size_t frame_count;
-	uint32_t seen_pid; /* the target's own number, as in names of files that it writes */
-	uint64_t start_unix_ns;
+	struct jit_follow jit;
 	struct record_file file;
 };
 struct naming {

@@ -209,6 +209,7 @@ static uint32_t frame_of_entry(struct tree_maker *m, entry_id entry)
 		.place = m->has_addr && f.frame ? f.frame : EXPORT_NONE,
 		.has_name = is_named,
 		.is_inlined = f.is_inlined && m->has_line,
+		.is_tail = f.is_tail && m->has_line,
 	};
 	frame.label = is_named ? exported_text(m->ex, "%s", out_function(x, f.name, LABEL_COLS))
 			       : frame.function;

@@ -57,8 +57,8 @@ static void put_frame(struct out *x, entry_id entry)
 		buf_puts(b, ", \"line\": null");
 	buf_puts(b, ", \"module\": ");
 	put_string(b, f.module_path);
-	buf_printf(b, ", \"addr\": %" PRIu64 ", \"is_inlined\": %s}", f.pc,
-		   f.is_inlined ? "true" : "false");
+	buf_printf(b, ", \"addr\": %" PRIu64 ", \"is_inlined\": %s, \"is_tail\": %s}", f.pc,
+		   f.is_inlined ? "true" : "false", f.is_tail ? "true" : "false");
 }
 
 static void put_cell(struct out *x, const struct result_column *c, const struct result_cell *cell)

@@ -39,8 +39,8 @@ void stack_frame(struct text *t, struct shortener *nm, const struct graph_frame 
 		 enum text_style style, size_t used_cols, const char *note)
 {
 	char notes[NOTE_BYTES];
-	snprintf(notes, sizeof notes, "%s%s%s", f->is_guessed ? " (guessed)" : "",
-		 *note ? "  " : "", note);
+	snprintf(notes, sizeof notes, "%s%s%s%s", f->is_tail ? " [tail]" : "",
+		 f->is_guessed ? " (guessed)" : "", *note ? "  " : "", note);
 	size_t cols = t->width_cols > used_cols ? t->width_cols - used_cols : 0;
 	size_t note_cols = fmt_width(notes, strlen(notes));
 	cols = cols > note_cols + NAME_MIN_COLS ? cols - note_cols : NAME_MIN_COLS;
@@ -183,6 +183,8 @@ static void write_full_frame(struct text *t, struct shortener *nm, const struct 
 		text_printf(t, STYLE_DIM, "  [%s]", name_text(nm, f->module_path, SIZE_MAX));
 	if (f->is_inlined)
 		text_put(t, STYLE_DIM, " (inlined)");
+	if (f->is_tail)
+		text_put(t, STYLE_DIM, " [tail]");
 	if (f->is_guessed)
 		text_put(t, STYLE_DIM, " (guessed)");
 	if (is_skipped)

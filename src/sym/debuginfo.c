@@ -135,6 +135,19 @@ static uint32_t find_name(struct debuginfo *d, struct dw *file, const struct dw_
 	return idx;
 }
 
+const struct func_name *debuginfo_name(struct debuginfo *d, struct dw *file,
+				       const struct dw_die *die)
+{
+	uint64_t key = debuginfo_key(file, die);
+	uint32_t idx = map_find(&d->origins, key);
+	if (idx == MAP_ABSENT) {
+		idx = find_name(d, file, die);
+		if (idx)
+			map_put(&d->origins, key, idx); /* only a cache: may fail */
+	}
+	return idx ? &d->names[idx - 1] : NULL;
+}
+
 static const struct func_name *name_func(struct debuginfo *d, const struct dw_unit *u,
 					 struct dw_func *f)
 {
@@ -146,8 +159,7 @@ static const struct func_name *name_func(struct debuginfo *d, const struct dw_un
 
 /* ---- looking up ------------------------------------------------------------------------------- */
 
-/* The function at va that is not inlined. */
-static uint32_t find_func(struct debuginfo *d, struct dw_unit *u, uint64_t va)
+uint32_t debuginfo_func(struct debuginfo *d, struct dw_unit *u, uint64_t va)
 {
 	uint32_t id = segments_find(&u->where, va);
 	if (id == SYM_NONE && !u->is_deep && unit_read_deep(d, u))
@@ -158,7 +170,7 @@ static uint32_t find_func(struct debuginfo *d, struct dw_unit *u, uint64_t va)
 /* The innermost inlined call at va. */
 static uint32_t find_innermost(struct debuginfo *d, struct dw_unit *u, uint64_t va)
 {
-	uint32_t id = find_func(d, u, va);
+	uint32_t id = debuginfo_func(d, u, va);
 	for (uint32_t depth = 0; id != SYM_NONE && depth < LIMIT_INLINE_DEPTH; depth++) {
 		if (!u->funcs[id].is_read && !unit_read_inlined(d, u, id))
 			return id;
@@ -197,14 +209,20 @@ static size_t find_in_unit(struct debuginfo *d, struct dw_unit *u, uint64_t va,
 	return count;
 }
 
+struct dw_unit *debuginfo_unit(struct debuginfo *d, uint64_t va)
+{
+	uint32_t id = unitindex_find(d, va);
+	struct dw_unit *u = id == SYM_NONE ? NULL : &d->units[id];
+	if (u && !u->is_read)
+		unit_read(d, u);
+	return u;
+}
+
 size_t debuginfo_find(struct debuginfo *d, uint64_t va, struct debuginfo_frame *out, size_t cap)
 {
-	uint32_t id = cap ? unitindex_find(d, va) : SYM_NONE;
-	if (id == SYM_NONE)
+	struct dw_unit *u = cap ? debuginfo_unit(d, va) : NULL;
+	if (!u)
 		return 0;
-	struct dw_unit *u = &d->units[id];
-	if (!u->is_read)
-		unit_read(d, u);
 	size_t count = find_in_unit(d, u, va, out, cap);
 	unit_trim_cache(d, u);
 	return count;

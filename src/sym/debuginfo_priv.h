@@ -44,6 +44,21 @@ struct debuginfo {
 	size_t name_count, name_cap;
 };
 
+/* ---- debuginfo.c --------------------------------------------------------------------- */
+
+/* debuginfo_unit - the unit with code at an address, read; NULL: there is none. */
+struct dw_unit *debuginfo_unit(struct debuginfo *d, uint64_t va);
+/* debuginfo_func - the function at va that is not inlined, in its unit; SYM_NONE. */
+uint32_t debuginfo_func(struct debuginfo *d, struct dw_unit *u, uint64_t va);
+/* debuginfo_name - of a function's DIE; NULL: out of memory. */
+const struct func_name *debuginfo_name(struct debuginfo *d, struct dw *file,
+				       const struct dw_die *die);
+/* debuginfo_key - of a DIE, for maps; one in a million may have another's. */
+static inline uint64_t debuginfo_key(struct dw *file, const struct dw_die *die)
+{
+	return (uint64_t)dw_serial(file) << 44 ^ dw_die_off(file, die);
+}
+
 /* ---- readunit.c --------------------------------------------------------------------- */
 
 /*
@@ -55,6 +70,10 @@ bool unit_read(struct debuginfo *d, struct dw_unit *u);
 bool unit_read_deep(struct debuginfo *d, struct dw_unit *u);
 /* unit_read_inlined - what is inlined into a function; false: out of memory. */
 bool unit_read_inlined(struct debuginfo *d, struct dw_unit *u, uint32_t func);
+typedef bool tail_taker(void *context, const struct dw_die *call, uint64_t after_va);
+/* unit_tail_calls - all tail calls of a function, until take returns false; returns whether it never did. */
+bool unit_tail_calls(struct debuginfo *d, struct dw_unit *u, uint32_t func, tail_taker *take,
+		     void *context);
 /* unit_forget - everything that was read of it. */
 void unit_forget(struct dw_unit *u);
 /* unit_trim_cache - after a unit was used: forgets others until the rest fits. */

@@ -112,6 +112,9 @@ enum dw_kind dw_kind(struct dw *d, const struct dw_die *die)
 	case DW_TAG_catch_block:
 	case DW_TAG_with_stmt:
 		return DW_BLOCK;
+	case DW_TAG_call_site:
+	case DW_TAG_GNU_call_site:
+		return DW_CALL;
 	case DW_TAG_structure_type:
 	case DW_TAG_class_type:
 	case DW_TAG_union_type:
@@ -208,6 +211,73 @@ uint32_t dw_number(struct dw *d, const struct dw_die *die, enum dw_number what)
 		[DW_DECL_FILE] = DW_AT_decl_file,
 	};
 	return die_number(d, raw(die), attributes[what]);
+}
+
+/* ---- calls -------------------------------------------------------------------------- */
+
+static bool die_flag(struct dw *d, Dwarf_Die die, Dwarf_Half attribute)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Error err = NULL;
+	Dwarf_Bool is_set = 0;
+	if (!die_attr(d, die, attribute, &attr))
+		return false;
+	bool is_ok = dw_is_ok(d, dwarf_formflag(attr, &is_set, &err), &err);
+	dwarf_dealloc_attribute(attr);
+	return is_ok && is_set;
+}
+
+static bool die_address(struct dw *d, Dwarf_Die die, Dwarf_Half attribute, uint64_t *va_out)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Error err = NULL;
+	Dwarf_Addr va = 0;
+	if (!die_attr(d, die, attribute, &attr))
+		return false;
+	bool is_ok = dw_is_ok(d, dwarf_formaddr(attr, &va, &err), &err);
+	dwarf_dealloc_attribute(attr);
+	*va_out = va;
+	return is_ok;
+}
+
+/* GCC says what follows a jump, Clang where it is; before DWARF 5 it was DW_AT_low_pc. */
+struct dw_call dw_call(struct dw *d, const struct dw_die *die)
+{
+	struct dw_call call = {.is_tail = die_flag(d, raw(die), DW_AT_call_tail_call) ||
+					  die_flag(d, raw(die), DW_AT_GNU_tail_call)};
+	uint64_t va = 0;
+	if (die_address(d, raw(die), DW_AT_call_return_pc, &va) ||
+	    die_address(d, raw(die), DW_AT_low_pc, &va))
+		call.after_va = va;
+	else if (die_address(d, raw(die), DW_AT_call_pc, &va))
+		call.after_va = va + 1;
+	return call;
+}
+
+bool dw_has_all_tail_calls(struct dw *d, const struct dw_die *function)
+{
+	static const Dwarf_Half attributes[] = {DW_AT_call_all_calls, DW_AT_call_all_tail_calls,
+						DW_AT_GNU_all_call_sites,
+						DW_AT_GNU_all_tail_call_sites};
+	for (size_t i = 0; i < sizeof attributes / sizeof attributes[0]; i++)
+		if (die_flag(d, raw(function), attributes[i]))
+			return true;
+	return false;
+}
+
+bool dw_is_external(struct dw *d, const struct dw_die *die)
+{
+	return die_flag(d, raw(die), DW_AT_external);
+}
+
+struct dw_die *dw_call_target(struct dw *d, const struct dw_die *die, struct dw **file_out)
+{
+	Dwarf_Attribute attr;
+	*file_out = d;
+	if (die_attr(d, raw(die), DW_AT_call_origin, &attr) ||
+	    die_attr(d, raw(die), DW_AT_abstract_origin, &attr))
+		return follow(d, attr, file_out);
+	return NULL;
 }
 
 bool dw_split_id(struct dw *d, const struct dw_die *unit, uint64_t *id_out)
@@ -391,6 +461,17 @@ bool dw_ranges(struct dw *d, const struct dw_die *die, struct dw_base base, stru
 	}
 	*has_code_out = l->count > before;
 	return has_memory;
+}
+
+/* Of several pieces the first one has the entry. */
+bool dw_entry(struct dw *d, const struct dw_die *function, struct dw_base base, uint64_t *va_out)
+{
+	struct span_list pieces = {0};
+	bool has_code = false;
+	dw_ranges(d, function, base, &pieces, 0, &has_code);
+	*va_out = has_code ? pieces.items[0].low_va : 0;
+	mem_free(pieces.items);
+	return has_code;
 }
 
 bool dw_says_where(struct dw *d, const struct dw_die *unit)

@@ -25,6 +25,7 @@ enum dw_kind {
 	DW_NAMESPACE,
 	DW_BLOCK,
 	DW_TYPE, /* that can have functions in it */
+	DW_CALL, /* a call site */
 };
 enum dw_text {
 	DW_LINKAGE_NAME,
@@ -73,6 +74,18 @@ uint64_t dw_die_off(struct dw *d, const struct dw_die *die);
 enum dw_kind dw_kind(struct dw *d, const struct dw_die *die);
 const char *dw_text(struct dw *d, const struct dw_die *die, enum dw_text what);  /* NULL */
 uint32_t dw_number(struct dw *d, const struct dw_die *die, enum dw_number what); /* 0 */
+
+struct dw_call {
+	uint64_t after_va; /* what follows the call or jump; 0: unknown */
+	bool is_tail;      /* a jump, after which the function's frame is gone */
+};
+struct dw_call dw_call(struct dw *d, const struct dw_die *die);
+/* dw_call_target - what is called, if the code says so, and the file it is in; NULL: computed. */
+struct dw_die *dw_call_target(struct dw *d, const struct dw_die *die, struct dw **file_out);
+/* dw_has_all_tail_calls - does a function's DIE say that all its tail calls have call sites? */
+bool dw_has_all_tail_calls(struct dw *d, const struct dw_die *function);
+bool dw_is_external(struct dw *d, const struct dw_die *die);
+
 /* dw_split_id - what a skeleton and the unit in its .dwo file have in common; false: none. */
 bool dw_split_id(struct dw *d, const struct dw_die *unit, uint64_t *id_out);
 /* dw_has_code_in_types - is the unit's language one that puts functions inside types? */
@@ -82,6 +95,8 @@ struct dw_base dw_unit_base(struct dw *d, const struct dw_die *unit);
 /* dw_ranges - append where a DIE's code is, with value.  False: out of memory. */
 bool dw_ranges(struct dw *d, const struct dw_die *die, struct dw_base base, struct span_list *l,
 	       uint32_t value, bool *has_code_out);
+/* dw_entry - where a function's code begins; false: it has none. */
+bool dw_entry(struct dw *d, const struct dw_die *function, struct dw_base base, uint64_t *va_out);
 /* dw_says_where - does a unit's DIE give ranges, be it of code that was thrown away? */
 bool dw_says_where(struct dw *d, const struct dw_die *unit);
 /* dw_read_lines - rows and files of a unit.  False: out of memory. */

@@ -109,6 +109,7 @@ static bool add_all(struct elf_symbols *t, const struct elf_file *f, const struc
 			.name = name,
 			.outer = SYM_NONE,
 			.rank = symbol_rank(&s, name, version),
+			.is_indirect = ELF64_ST_TYPE(s.st_info) == STT_GNU_IFUNC,
 		};
 	}
 	return true;
@@ -158,6 +159,11 @@ bool elf_symbols_add(struct elf_symbols *t, const struct elf_file *f, uint32_t s
 		return add_section(t, f, s, shift);
 	}
 	return true;
+}
+
+bool elf_symbol_is_global(const struct elf_symbol *s)
+{
+	return s->rank & RANK_FUNC && s->rank & RANK_DEFAULT && s->rank & (2 + RANK_GLOBAL);
 }
 
 /* By address; the symbol that is to stay comes first. */

@@ -42,6 +42,15 @@ static void close_between(int low, int high)
 #endif
 }
 
+/* The lowest of some descriptors and `lowest` that is not below `next`; -1: none. */
+static int lowest_from(int next, int lowest, const int *fds, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (fds[i] >= next && (lowest < 0 || fds[i] < lowest))
+			lowest = fds[i];
+	return lowest;
+}
+
 /* Only out_fd, the job's descriptors and an empty stdio stay open. */
 static void shed_descriptors(const struct isolated *job, int out_fd)
 {
@@ -49,11 +58,10 @@ static void shed_descriptors(const struct isolated *job, int out_fd)
 	for (int fd = 0; null >= 0 && fd <= 2; fd++)
 		dup2(null, fd);
 	int next = 3;
-	for (;;) { /* the lowest one to keep that is not passed yet */
+	for (;;) {
 		int keep = out_fd >= next ? out_fd : -1;
-		for (size_t i = 0; i < ISOLATED_FDS; i++)
-			if (job->fds[i] >= next && (keep < 0 || job->fds[i] < keep))
-				keep = job->fds[i];
+		keep = lowest_from(next, keep, job->fds, ISOLATED_FDS);
+		keep = lowest_from(next, keep, job->more_fds, job->more_count);
 		if (keep < 0)
 			break;
 		close_between(next, keep - 1);

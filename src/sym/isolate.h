@@ -23,6 +23,8 @@ struct isolated {
 	void (*tick)(void *context, size_t done_count);
 	void *context;
 	int fds[ISOLATED_FDS]; /* descriptors that work needs; -1: none.  All others are closed */
+	const int *more_fds;   /* [more_count] likewise; may be NULL */
+	size_t more_count;
 	pthread_mutex_t *lock; /* the same for all threads that may call isolate_run at once */
 	unsigned patience_ms;  /* killed if it counts nothing for so long */
 };

@@ -18,7 +18,6 @@
 #include "src/base/limits.h"
 #include "src/base/mem.h"
 
-#define LIMIT_MAP_BYTES  ((size_t)512 << 20)
 #define LIMIT_STEPS_BACK 4096u
 #define NS_PER_S         1000000000u
 
@@ -118,42 +117,107 @@ static bool take_all(struct jit_map *m)
 	return true;
 }
 
-/* The whole file, or as much of it as a map may have. */
-static bool read_text(struct jit_map *m, int fd)
+/* ---- files -------------------------------------------------------------------------- */
+
+void jit_follow_init(struct jit_follow *f)
 {
-	struct buf text = {0};
+	*f = (struct jit_follow){.fd = -1};
+}
+
+void jit_follow_release(struct jit_follow *f)
+{
+	if (f->fd >= 0)
+		close(f->fd);
+	buf_release(&f->text);
+	jit_follow_init(f);
+}
+
+/* What is new in the open file, but no more than that in all. */
+static void read_more(struct jit_follow *f, size_t most_bytes)
+{
 	char chunk[1 << 14];
-	ssize_t n;
-	while (text.count_bytes < LIMIT_MAP_BYTES && (n = read(fd, chunk, sizeof chunk)) != 0) {
+	while (f->fd >= 0 && f->text.count_bytes < most_bytes && !f->text.has_failed) {
+		ssize_t n = pread(f->fd, chunk, sizeof chunk, (off_t)f->read_bytes);
 		if (n < 0 && errno == EINTR)
 			continue;
-		if (n < 0)
-			break;
-		buf_put(&text, chunk, (size_t)n);
+		if (n <= 0)
+			return;
+		buf_put(&f->text, chunk, (size_t)n);
+		f->read_bytes += (uint64_t)n;
 	}
-	m->text = text.data; /* is freed as any other memory */
-	m->text_bytes = text.count_bytes;
-	return !text.has_failed;
 }
 
-static bool is_credible(int fd, uint64_t since_unix_ns)
+/* What follows is of another file: its first line begins here, and the last one has no end. */
+static void begin_anew(struct jit_follow *f)
+{
+	while (f->text.count_bytes && f->text.data[f->text.count_bytes - 1] != '\n')
+		f->text.count_bytes--;
+	f->read_bytes = 0;
+}
+
+/* Anybody can write to /tmp: a file of our own counts, or any if we may do anything anyway. */
+static bool is_credible(const struct stat *st, uint64_t since_unix_ns)
+{
+	return S_ISREG(st->st_mode) && (st->st_uid == geteuid() || !geteuid()) &&
+	       (uint64_t)st->st_mtim.tv_sec >= since_unix_ns / NS_PER_S;
+}
+
+static void open_map(struct jit_follow *f, const char *path, uint64_t since_unix_ns,
+		     size_t most_bytes)
 {
 	struct stat st;
-	return !fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_uid == geteuid() &&
-	       (uint64_t)st.st_mtim.tv_sec >= since_unix_ns / NS_PER_S;
-}
-
-struct jit_map *jit_map_read(uint32_t pid, uint64_t since_unix_ns)
-{
-	char path[64];
-	snprintf(path, sizeof path, "/tmp/perf-%u.map", pid);
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
-		return NULL;
-	struct jit_map *m = is_credible(fd, since_unix_ns) ? mem_zalloc(sizeof *m) : NULL;
-	bool is_ok = m && read_text(m, fd) && take_all(m);
-	close(fd);
-	if (is_ok && m->count)
+		return;
+	if (fstat(fd, &st) || !is_credible(&st, since_unix_ns)) {
+		close(fd);
+		return;
+	}
+	if (f->fd >= 0) {
+		read_more(f, most_bytes);
+		close(f->fd);
+	}
+	begin_anew(f);
+	f->fd = fd;
+	f->device = st.st_dev;
+	f->inode = st.st_ino;
+}
+
+/* The program's own /tmp, while it lives, else ours. */
+static bool find_path(char *path, size_t path_bytes, const struct jit_process *p, struct stat *st)
+{
+	snprintf(path, path_bytes, "/proc/%u/root/tmp/perf-%u.map", p->pid, p->seen_pid);
+	if (p->pid && !lstat(path, st))
+		return true;
+	snprintf(path, path_bytes, "/tmp/perf-%u.map", p->seen_pid);
+	return !lstat(path, st);
+}
+
+void jit_follow_read(struct jit_follow *f, const struct jit_process *p, size_t most_bytes)
+{
+	struct stat st;
+	char path[64];
+	if (find_path(path, sizeof path, p, &st)) {
+		if (f->fd < 0 || st.st_dev != f->device || st.st_ino != f->inode)
+			open_map(f, path, p->since_unix_ns, most_bytes);
+		else if ((uint64_t)st.st_size < f->read_bytes)
+			begin_anew(f);
+		else if ((uint64_t)st.st_size == f->read_bytes)
+			return;
+	}
+	read_more(f, most_bytes);
+}
+
+struct jit_map *jit_follow_map(struct jit_follow *f)
+{
+	struct jit_map *m = f->text.has_failed ? NULL : mem_zalloc(sizeof *m);
+	if (m) {
+		m->text = f->text.data; /* is freed as any other memory */
+		m->text_bytes = f->text.count_bytes;
+		f->text = (struct buf){0};
+	}
+	jit_follow_release(f);
+	if (m && take_all(m) && m->count)
 		return m;
 	jit_map_free(m);
 	return NULL;

@@ -4,7 +4,9 @@
  *
  *   count of functions, each: linkage name, 0 or 1, demangled name if 1
  *   count of files, each: path
- *   each frame, except repetitions of one address: count of lines, each: function, file, line
+ *   count of names of called functions, each: linkage name
+ *   each frame, except repetitions of one address: called function + 1, or 0; count of lines,
+ *      each: function, file, line
  */
 #include "config.h"
 
@@ -13,6 +15,7 @@
 #include <string.h>
 
 #include "src/base/limits.h"
+#include "src/sym/sym_priv.h"
 
 #define COUNTED_FRAMES 64 /* between two calls of the counter */
 
@@ -61,7 +64,19 @@ static bool is_repetition(struct job *job, size_t i)
 		return false;
 	job->frames[i].first_line = job->frames[i - 1].first_line;
 	job->frames[i].line_count = job->frames[i - 1].line_count;
+	job->frames[i].callee = job->frames[i - 1].callee;
 	return true;
+}
+
+/* False: out of memory. */
+static bool set_callee(struct job *job, struct job_frame *f, const char *name)
+{
+	f->callee = 0;
+	if (!name)
+		return true;
+	uint32_t id = strtab_add(&job->callees, name, strlen(name));
+	f->callee = id + 1;
+	return id != UINT32_MAX;
 }
 
 static bool look_up(struct job *job, struct sym_module *m, size_t i, struct sym_line *found)
@@ -75,7 +90,8 @@ static bool look_up(struct job *job, struct sym_module *m, size_t i, struct sym_
 	for (size_t k = 0; k < count; k++)
 		if (!add_line(job, &found[k]))
 			return false;
-	return job->line_count < UINT32_MAX - LIMIT_INLINE_DEPTH;
+	return job->line_count < UINT32_MAX - LIMIT_INLINE_DEPTH &&
+	       set_callee(job, f, sym_callee_name(m, f->va + 1));
 }
 
 bool job_look_up(struct job *job, struct sym_module *m, job_counter *count, void *context)
@@ -117,13 +133,16 @@ bool job_copy_frame(struct job *to, struct job_frame *frame, const struct job *f
 		    !append_line(to, (struct profile_line){func, path, line->line}))
 			return false;
 	}
-	return to->line_count < UINT32_MAX - LIMIT_INLINE_DEPTH;
+	return to->line_count < UINT32_MAX - LIMIT_INLINE_DEPTH &&
+	       set_callee(to, frame,
+			  source->callee ? strtab_get(&from->callees, source->callee - 1) : NULL);
 }
 
 void job_clear(struct job *job)
 {
 	strtab_release(&job->linkages);
 	strtab_release(&job->files);
+	strtab_release(&job->callees);
 	arena_release(&job->arena);
 	mem_free(job->names);
 	mem_free(job->lines);
@@ -131,7 +150,7 @@ void job_clear(struct job *job)
 	job->lines = NULL;
 	job->names_cap = job->line_count = job->line_cap = 0;
 	for (size_t i = 0; i < job->frame_count; i++)
-		job->frames[i].first_line = job->frames[i].line_count = 0;
+		job->frames[i].first_line = job->frames[i].line_count = job->frames[i].callee = 0;
 }
 
 /* ---- as bytes ----------------------------------------------------------------------- */
@@ -139,6 +158,13 @@ void job_clear(struct job *job)
 static void encode_string(struct buf *out, const char *s)
 {
 	buf_str(out, s, strlen(s));
+}
+
+static void encode_strings(struct buf *out, const struct strtab *t)
+{
+	buf_varint(out, t->count);
+	for (uint32_t i = 0; i < t->count; i++)
+		encode_string(out, strtab_get(t, i));
 }
 
 void job_encode(const struct job *job, struct buf *out)
@@ -150,13 +176,13 @@ void job_encode(const struct job *job, struct buf *out)
 		if (job->names[i])
 			encode_string(out, job->names[i]);
 	}
-	buf_varint(out, job->files.count);
-	for (uint32_t i = 0; i < job->files.count; i++)
-		encode_string(out, strtab_get(&job->files, i));
+	encode_strings(out, &job->files);
+	encode_strings(out, &job->callees);
 	for (size_t i = 0; i < job->frame_count; i++) {
 		const struct job_frame *f = &job->frames[i];
 		if (i && job->frames[i - 1].va == f->va)
 			continue;
+		buf_varint(out, f->callee);
 		buf_varint(out, f->line_count);
 		for (uint32_t k = 0; k < f->line_count; k++) {
 			const struct profile_line *line = &job->lines[f->first_line + k];
@@ -181,13 +207,13 @@ static bool decode_funcs(struct job *job, struct reader *r)
 	return !r->has_failed;
 }
 
-static bool decode_files(struct job *job, struct reader *r)
+static bool decode_strings(struct strtab *t, struct reader *r)
 {
 	size_t count = reader_count(r, 1);
 	for (size_t i = 0; i < count && !r->has_failed; i++) {
 		size_t bytes;
-		const char *path = reader_str(r, &bytes);
-		if (r->has_failed || strtab_add(&job->files, path, bytes) != i)
+		const char *text = reader_str(r, &bytes);
+		if (r->has_failed || strtab_add(t, text, bytes) != i)
 			return false;
 	}
 	return !r->has_failed;
@@ -195,7 +221,11 @@ static bool decode_files(struct job *job, struct reader *r)
 
 static bool decode_frame(struct job *job, struct job_frame *f, struct reader *r)
 {
+	uint64_t callee = reader_varint(r);
 	size_t count = reader_count(r, 3);
+	if (callee > job->callees.count)
+		return false;
+	f->callee = (uint32_t)callee;
 	f->first_line = (uint32_t)job->line_count;
 	f->line_count = (uint32_t)count;
 	for (size_t k = 0; k < count; k++) {
@@ -213,7 +243,8 @@ static bool decode_frame(struct job *job, struct job_frame *f, struct reader *r)
 bool job_decode(struct job *job, const void *data, size_t bytes)
 {
 	struct reader r = reader_init(data, bytes);
-	if (!decode_funcs(job, &r) || !decode_files(job, &r))
+	if (!decode_funcs(job, &r) || !decode_strings(&job->files, &r) ||
+	    !decode_strings(&job->callees, &r))
 		return false;
 	for (size_t i = 0; i < job->frame_count; i++)
 		if (!is_repetition(job, i) && !decode_frame(job, &job->frames[i], &r))

@@ -18,6 +18,7 @@ struct job_frame {
 	uint64_t va;
 	uint32_t frame_idx;
 	uint32_t first_line, line_count; /* in the job's lines */
+	uint32_t callee; /* what is called there: its id in the job's callees + 1; 0: unknown */
 };
 
 struct job {
@@ -29,7 +30,8 @@ struct job {
 
 	/* results; owner: the thread that runs the job, then the caller */
 	struct strtab linkages, files;
-	const char **names; /* [linkages.count] in arena: demangled, or NULL if the same */
+	struct strtab callees; /* linkage names */
+	const char **names;    /* [linkages.count] in arena: demangled, or NULL if the same */
 	size_t names_cap;
 	struct arena arena;
 	struct profile_line *lines; /* ids count from 0 and are the job's own */

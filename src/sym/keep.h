@@ -23,7 +23,8 @@ struct kept_symbols {
  * What was found replaces what was known only where it says more: lines of source where
  * there were none, else more functions (inlined ones).  So nothing that was known is lost,
  * and found twice changes nothing the second time.
- *   known   of as many frames as found, or of none
+ * Functions that left with a jump are those of both, and what was found of a pair counts.
+ *   known   of as many frames as found, but for those of tails, or of none
  * Fails: ERR_NOMEM.
  */
 enum neap_err symbols_keep(const struct profile_symbols *known, const struct profile_symbols *found,

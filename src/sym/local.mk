@@ -4,6 +4,7 @@ neap_libs += src/sym/libsym.la
 src_sym_libsym_la_SOURCES = \
 	src/sym/cache.c \
 	src/sym/cache.h \
+	src/sym/callsites.c \
 	src/sym/debugfile.c \
 	src/sym/debuginfo.c \
 	src/sym/debuginfod.c \
@@ -16,6 +17,7 @@ src_sym_libsym_la_SOURCES = \
 	src/sym/dwarf_priv.h \
 	src/sym/elf.c \
 	src/sym/elfsyms.c \
+	src/sym/globals.c \
 	src/sym/image.c \
 	src/sym/inflate.c \
 	src/sym/isolate.c \
@@ -27,9 +29,9 @@ src_sym_libsym_la_SOURCES = \
 	src/sym/keep.c \
 	src/sym/keep.h \
 	src/sym/module.c \
+	src/sym/openmodule.c \
+	src/sym/openmodule.h \
 	src/sym/readunit.c \
-	src/sym/perfmap.c \
-	src/sym/perfmap.h \
 	src/sym/spans.c \
 	src/sym/split.c \
 	src/sym/standin.c \
@@ -38,6 +40,9 @@ src_sym_libsym_la_SOURCES = \
 	src/sym/sym_priv.h \
 	src/sym/symbolise.c \
 	src/sym/symbolise.h \
+	src/sym/tail.c \
+	src/sym/tail.h \
+	src/sym/tailgraph.c \
 	src/sym/types.c \
 	src/sym/types.def \
 	src/sym/types.h \

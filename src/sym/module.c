@@ -30,6 +30,7 @@ struct sym_module {
 	struct strtab strings; /* names that had to be made */
 	struct map demangled; /* address of a linkage name -> its text in strings; or NOT_MANGLED */
 	struct debuginfo_frame *found; /* [LIMIT_INLINE_DEPTH], for one lookup */
+	struct globals *globals;       /* NULL: not read yet */
 };
 
 #define NOT_MANGLED (MAP_ABSENT - 1)
@@ -195,6 +196,7 @@ void sym_module_free(struct sym_module *m)
 	elf_symbols_release(&m->symbols);
 	strtab_release(&m->strings);
 	map_release(&m->demangled);
+	globals_free(m->globals);
 	mem_free(m->found);
 	mem_free(m);
 }
@@ -262,12 +264,18 @@ static const char *linkage_of(struct sym_module *m, const struct debuginfo_frame
 	return symbol;
 }
 
+/* Of addresses in debug information less the file's own. */
+static uint64_t debug_shift(const struct sym_module *m)
+{
+	return file_with_debuginfo(m) == m->file ? 0 : m->debug_shift;
+}
+
 size_t sym_lookup(struct sym_module *m, uint64_t va, struct sym_line *lines_out, size_t cap)
 {
 	if (!cap)
 		return 0;
 	size_t most = cap < LIMIT_INLINE_DEPTH ? cap : LIMIT_INLINE_DEPTH;
-	uint64_t debug_va = file_with_debuginfo(m) == m->file ? va : va + m->debug_shift;
+	uint64_t debug_va = va + debug_shift(m);
 	size_t found_count =
 		m->debuginfo ? debuginfo_find(m->debuginfo, debug_va, m->found, most) : 0;
 	if (!found_count) {
@@ -291,4 +299,56 @@ size_t sym_lookup(struct sym_module *m, uint64_t va, struct sym_line *lines_out,
 	if (count)
 		lines_out[count - 1].is_inlined = false;
 	return count;
+}
+
+/* ---- calls ------------------------------------------------------------------------ */
+
+const char *sym_callee_name(struct sym_module *m, uint64_t return_va)
+{
+	return m->debuginfo ? debuginfo_callee_name(m->debuginfo, return_va + debug_shift(m))
+			    : NULL;
+}
+
+bool sym_callee(struct sym_module *m, uint64_t return_va, struct debuginfo_callee *out)
+{
+	struct sym_line line;
+	sym_lookup(m, return_va - 1, &line, 1); /* reads the calls around it */
+	if (!m->debuginfo || !debuginfo_callee(m->debuginfo, return_va + debug_shift(m), out))
+		return false;
+	out->entry_va -= debug_shift(m);
+	return true;
+}
+
+bool sym_entry(struct sym_module *m, uint64_t va, uint64_t *entry_va_out)
+{
+	if (m->debuginfo && debuginfo_entry(m->debuginfo, va + debug_shift(m), entry_va_out)) {
+		*entry_va_out -= debug_shift(m);
+		return true;
+	}
+	const struct elf_symbol *s = elf_symbols_find(&m->symbols, va);
+	*entry_va_out = s ? s->va : 0;
+	return s != NULL;
+}
+
+bool sym_tail_calls(struct sym_module *m, uint64_t entry_va, struct debuginfo_tail_calls *out)
+{
+	uint64_t shift = debug_shift(m);
+	*out = (struct debuginfo_tail_calls){0};
+	if (!m->debuginfo || !debuginfo_tail_calls(m->debuginfo, entry_va + shift, out))
+		return false;
+	for (size_t i = 0; i < out->count; i++) {
+		out->items[i].callee.entry_va -= shift;
+		out->items[i].after_va -= shift;
+	}
+	return true;
+}
+
+enum sym_global sym_find_global(struct sym_module *m, const char *name, bool is_from_inside,
+				uint64_t *va_out)
+{
+	*va_out = 0;
+	if (!m->globals)
+		m->globals = globals_new(m->file, m->debug_file, m->debug_shift);
+	return m->globals ? globals_find(m->globals, name, is_from_inside, va_out)
+			  : SYM_GLOBAL_UNCLEAR;
 }

@@ -29,6 +29,8 @@ struct unit_reader {
 	struct dw_unit *u;
 	struct dw_base base;
 	struct span_list spans; /* of the functions found by this walk */
+	tail_taker *take_tail;
+	void *taker;
 	bool has_memory;
 };
 
@@ -125,6 +127,20 @@ static bool visit_deep(struct unit_reader *r, struct walk_step *at, struct walk_
 	}
 }
 
+/* Calls that return are found again by where they return to. */
+static void note_call(struct unit_reader *r, const struct dw_die *die)
+{
+	struct dw_unit *u = r->u;
+	struct dw_call call = dw_call(r->dw, die);
+	if (call.is_tail || !call.after_va || u->call_count >= LIMIT_IDS)
+		return;
+	r->has_memory = vec_reserve((void **)&u->call_offs, &u->call_cap, u->call_count + 1,
+				    sizeof *u->call_offs) &&
+			map_put(&u->calls, call.after_va, (uint32_t)u->call_count);
+	if (r->has_memory)
+		u->call_offs[u->call_count++] = dw_die_off(r->dw, die);
+}
+
 /*
  * Calls inlined into a function.  One that has no code is kept and looked into: calls
  * inlined into it may have code (strict DWARF 2 cannot say that code is in several pieces,
@@ -145,6 +161,9 @@ static bool visit_inlined(struct unit_reader *r, struct walk_step *at, struct wa
 		return !has_code || r->base.version < 3;
 	case DW_BLOCK:
 		return true;
+	case DW_CALL:
+		note_call(r, die);
+		return false;
 	default:
 		return false;
 	}
@@ -158,6 +177,8 @@ static void forget_funcs(struct dw_unit *u)
 	}
 	u->func_count = 0;
 	u->inner_bytes = 0;
+	u->has_copies = false;
+	map_clear(&u->copies);
 	segments_release(&u->where);
 }
 
@@ -195,6 +216,35 @@ bool unit_read_inlined(struct debuginfo *d, struct dw_unit *u, uint32_t func)
 	u->funcs[func].inner = inner;
 	u->inner_bytes += inner.cap * sizeof *inner.items;
 	mem_free(r.spans.items);
+	return r.has_memory;
+}
+
+/* The tail calls of a function, and of what is inlined into it. */
+static bool visit_tail_calls(struct unit_reader *r, struct walk_step *at, struct walk_step *below)
+{
+	(void)below;
+	switch (dw_kind(r->dw, at->die)) {
+	case DW_CALL: {
+		struct dw_call call = dw_call(r->dw, at->die);
+		if (call.is_tail)
+			r->has_memory = r->take_tail(r->taker, at->die, call.after_va);
+		return false;
+	}
+	case DW_INLINED:
+	case DW_BLOCK:
+		return true;
+	default:
+		return false;
+	}
+}
+
+bool unit_tail_calls(struct debuginfo *d, struct dw_unit *u, uint32_t func, tail_taker *take,
+		     void *context)
+{
+	struct unit_reader r = reader_of(d, u);
+	r.take_tail = take;
+	r.taker = context;
+	walk(&r, u->funcs[func].die, (struct walk_step){.func = func}, visit_tail_calls);
 	return r.has_memory;
 }
 

@@ -18,6 +18,7 @@
 #include "src/sym/sym.h"
 
 #define SYM_NONE             UINT32_MAX
+#define COPIES_MANY          (UINT32_MAX - 1)
 #define SYM_BUILD_ID_BYTES   64u
 #define SYM_UNIT_CACHE_BYTES ((size_t)32 << 20) /* of parsed units, per module */
 
@@ -103,8 +104,9 @@ const uint8_t *image_data(struct image *m, size_t i);
 struct elf_symbol {
 	uint64_t va, end_va;
 	const char *name;
-	uint32_t outer; /* index of the symbol around this one, or SYM_NONE */
-	uint32_t rank;  /* of several at one address the highest stays */
+	uint32_t outer;            /* index of the symbol around this one, or SYM_NONE */
+	uint32_t rank        : 31; /* of several at one address the highest stays */
+	uint32_t is_indirect : 1;  /* what it stands for is chosen at run time */
 };
 
 /* Functions by address.  Zero-initialised is empty. */
@@ -124,6 +126,8 @@ void elf_symbols_seal(struct elf_symbols *t);
 /* elf_symbols_find - the innermost function that holds va; NULL if none does. */
 const struct elf_symbol *elf_symbols_find(const struct elf_symbols *t, uint64_t va);
 void elf_symbols_release(struct elf_symbols *t);
+/* elf_symbols_is_global - may other files use it, under its name without a version? */
+bool elf_symbol_is_global(const struct elf_symbol *s);
 /* elf_is_mangled - does the name begin as one of C++, Rust or D? */
 bool elf_is_mangled(const char *name);
 
@@ -209,6 +213,12 @@ struct dw_unit {
 	struct segments where; /* address -> function that is not inlined */
 	size_t inner_bytes;    /* in inner of all funcs */
 
+	uint64_t *call_offs; /* [call_count] DIEs of call sites that were met, but of tail calls */
+	size_t call_count, call_cap;
+	struct map calls;  /* address after the call -> index in call_offs */
+	struct map copies; /* DIE that functions are named after -> function, or COPIES_MANY */
+	bool has_copies;   /* copies is filled */
+
 	struct dw_row *rows;
 	size_t row_count, row_cap;
 	struct dw_seq *seqs; /* sorted by low_va */
@@ -259,6 +269,57 @@ void debuginfo_free(struct debuginfo *d);
  */
 size_t debuginfo_find(struct debuginfo *d, uint64_t va, struct debuginfo_frame *out, size_t cap);
 
+/* ---- callsites.c -------------------------------------------------------------------- */
+
+/* A function that is called, or is jumped to at the end of another. */
+struct debuginfo_callee {
+	bool has_entry;    /* entry_va is where it begins */
+	uint64_t entry_va; /* in the file's own addresses */
+	const char *name;  /* else its linkage name, if it is a global one; NULL: unknown */
+};
+struct debuginfo_tail_call {
+	struct debuginfo_callee callee;
+	uint64_t after_va; /* what follows the jump */
+};
+struct debuginfo_tail_calls {
+	struct debuginfo_tail_call *items; /* mem_free */
+	size_t count, cap;
+	/* Calls of the C library's own functions are in it: Clang leaves those out. */
+	bool has_library_calls;
+};
+/*
+ * debuginfo_callee_name - what the call that returns to an address calls, by its linkage name, or
+ * its plain one; NULL: it is computed or not known.  Cheap, after debuginfo_find of the address
+ * before it.  Another function may have the same name.
+ */
+const char *debuginfo_callee_name(struct debuginfo *d, uint64_t return_va);
+/* debuginfo_callee - the same to the exact function; false: unknown. */
+bool debuginfo_callee(struct debuginfo *d, uint64_t return_va, struct debuginfo_callee *out);
+/* debuginfo_entry - where the function that holds an address begins; false: no function does. */
+bool debuginfo_entry(struct debuginfo *d, uint64_t va, uint64_t *entry_va_out);
+/*
+ * debuginfo_tail_calls - all tail calls of the function that begins at an address.
+ * False: no function does, its debug information does not say that these are all, or no memory.
+ */
+bool debuginfo_tail_calls(struct debuginfo *d, uint64_t entry_va, struct debuginfo_tail_calls *out);
+
+/* ---- globals.c ------------------------------------------------------------------------ */
+
+enum sym_global {
+	SYM_GLOBAL_ABSENT,
+	SYM_GLOBAL_HIDDEN, /* only the file itself can use it */
+	SYM_GLOBAL_SHARED, /* every file in the process can, and one may have another of that name */
+	SYM_GLOBAL_UNCLEAR /* several, or one that is chosen at run time */
+};
+/* Functions of a file by name. */
+struct globals;
+/* globals_new - debug_file may be NULL; shift: its addresses less file's.  NULL: out of memory. */
+struct globals *globals_new(const struct elf_file *file, const struct elf_file *debug_file,
+			    uint64_t shift);
+void globals_free(struct globals *g);
+enum sym_global globals_find(const struct globals *g, const char *name, bool is_from_inside,
+			     uint64_t *va_out);
+
 /* ---- module.c: sym_module_open in two steps ---------------------------------------- */
 
 /* sym_module_open_symbols - as sym_module_open, but debug information is not read yet. */
@@ -270,5 +331,17 @@ bool sym_module_has_debuginfo(const struct sym_module *m);
 enum neap_err sym_module_load_debuginfo(struct sym_module *m, struct err *e);
 /* sym_module_descriptors - what m reads debug information from; -1: nothing. */
 void sym_module_descriptors(const struct sym_module *m, int fds_out[ISOLATED_FDS]);
+
+/*
+ * As those of callsites.c, in the file's own addresses; sym_callee_name after sym_lookup of the
+ * address before.  sym_entry goes by symbols where there is no debug information.
+ */
+const char *sym_callee_name(struct sym_module *m, uint64_t return_va);
+bool sym_callee(struct sym_module *m, uint64_t return_va, struct debuginfo_callee *out);
+bool sym_entry(struct sym_module *m, uint64_t va, uint64_t *entry_va_out);
+bool sym_tail_calls(struct sym_module *m, uint64_t entry_va, struct debuginfo_tail_calls *out);
+/* sym_find_global - a global function, as code of this file sees it or as that of others does. */
+enum sym_global sym_find_global(struct sym_module *m, const char *name, bool is_from_inside,
+				uint64_t *va_out);
 
 #endif

@@ -8,6 +8,9 @@
  * and closes the module.  Debug information is read in a child process, since the reader may
  * crash; then that module's names come from its symbols.  Only then are the jobs put together, in the order of frames:
  * so ids do not depend on which thread was faster.
+ *
+ * Functions that left with a jump (tail.h) are found with the names of all frames, and are then
+ * named as if they were more frames.
  */
 #include "config.h"
 
@@ -16,7 +19,6 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "src/base/limits.h"
@@ -25,12 +27,11 @@
 #include "src/sym/isolate.h"
 #include "src/sym/jitmap.h"
 #include "src/sym/job.h"
-#include "src/sym/perfmap.h"
-#include "src/sym/standin.h"
+#include "src/sym/openmodule.h"
 #include "src/sym/sym_priv.h"
+#include "src/sym/tail.h"
 
 #define LIMIT_THREADS 2u
-#define NS_PER_S      UINT64_C(1000000000)
 #define PATIENCE_MS   60000u /* reading one unit of debug information may take seconds */
 
 struct work {
@@ -38,7 +39,6 @@ struct work {
 	struct job *jobs;
 	size_t job_count;
 	struct job_frame *frames; /* of all jobs */
-	struct job made;          /* code in no module */
 	size_t all_count;         /* frames in jobs */
 	pthread_mutex_t lock;     /* guards what follows, and that progress runs once at a time */
 	size_t next_job;
@@ -220,52 +220,10 @@ static void look_up_all(struct runner *r)
 		job->result = err_nomem(&job->error, "names of functions");
 }
 
-/* A file without build id may be any other by now. */
-static bool is_too_young(const struct work *w, const struct job *job)
-{
-	struct stat st;
-	uint64_t recorded_s = w->req->recorded_unix_ns / NS_PER_S;
-	return recorded_s && !job->module->build_id_bytes && job->fd < 0 &&
-	       !stat(job->module->path, &st) && (uint64_t)st.st_mtim.tv_sec > recorded_s;
-}
-
-static enum neap_err open_itself(const struct work *w, struct job *job, struct sym_module **out)
-{
-	const struct profile_module *module = job->module;
-	struct sym_request req = {
-		.path = module->path,
-		.fd = job->fd,
-		.build_id = module->build_id,
-		.build_id_bytes = module->build_id_bytes,
-		.search = w->req->search,
-	};
-	*out = NULL;
-	if (is_too_young(w, job))
-		return err_set(&job->error, ERR_ABSENT,
-			       "'%s' was changed after the recording, and has no build id to tell "
-			       "whether it is the same",
-			       module->path);
-	return sym_module_open_symbols(&req, out, &job->error);
-}
-
-/* The module, or what lies elsewhere with the same build id if that is all there is, or says more. */
-static enum neap_err open_module(struct work *w, struct job *job, struct sym_module **out)
-{
-	enum neap_err code = open_itself(w, job, out);
-	if (*out && sym_module_has_debuginfo(*out))
-		return code;
-	struct sym_module *other = standin_find(job->module, &w->req->search, *out != NULL);
-	if (!other)
-		return code;
-	sym_module_free(*out);
-	*out = other;
-	return NEAP_OK;
-}
-
 static void look_up_module(struct work *w, struct job *job)
 {
 	struct runner r = {.work = w, .job = job};
-	job->result = open_module(w, job, &r.module);
+	job->result = profile_module_open(w->req, job->module, job->fd, &r.module, &job->error);
 	if (!job->result)
 		look_up_all(&r);
 	sym_module_free(r.module);
@@ -357,35 +315,6 @@ static void run_threads(struct work *w)
 		pthread_join(others[i], NULL);
 }
 
-/* ---- code in no module ------------------------------------------------------------ */
-
-/* False: out of memory. */
-static bool name_made_code(struct work *w)
-{
-	const struct symbolise_request *req = w->req;
-	struct job *job = &w->made;
-	struct buf map = {0};
-	if (req->pid)
-		perfmap_read(req->pid, &map);
-	bool is_ok = !map.has_failed;
-	if (is_ok && map.count_bytes) {
-		job->frames = mem_array(req->frame_count, sizeof *job->frames);
-		is_ok = job->frames;
-	}
-	for (size_t i = 0; is_ok && map.count_bytes && i < req->frame_count; i++) {
-		const struct profile_frame *f = &req->frames[i];
-		if (!f->module)
-			job->frames[job->frame_count++] =
-				(struct job_frame){.va = f->pc - 1, .frame_idx = (uint32_t)i};
-	}
-	if (is_ok && job->frame_count) {
-		qsort(job->frames, job->frame_count, sizeof *job->frames, compare_frames);
-		is_ok = perfmap_name(job, map.data, map.count_bytes);
-	}
-	buf_release(&map);
-	return is_ok;
-}
-
 /* The longest first, so that the last thread is not left alone with it. */
 static int compare_jobs(const void *pa, const void *pb)
 {
@@ -399,11 +328,12 @@ static int compare_jobs(const void *pa, const void *pb)
 
 struct merge {
 	struct symbolise_result *out;
+	const struct work *work;
 	struct strtab linkages, files; /* of all jobs */
 	const struct job_frame *
 		*frames;         /* [frame_count]: where each frame's result is; NULL: none */
 	const struct job **jobs; /* [frame_count]: and in which job */
-	size_t func_cap, file_cap, line_cap;
+	size_t func_cap, file_cap, line_cap, frames_cap, jobs_cap;
 };
 
 static uint32_t merge_func(struct merge *g, const struct job *job, uint32_t local)
@@ -467,35 +397,158 @@ static bool merge_frame(struct merge *g, size_t frame_idx)
 		s->lines[s->line_count++] = line;
 		has_line |= line.line && line.file;
 	}
-	g->out->named_count += f && f->line_count;
-	g->out->lined_count += has_line;
+	if (frame_idx < g->work->req->frame_count) {
+		g->out->named_count += f && f->line_count;
+		g->out->lined_count += has_line;
+	}
 	s->first_line[frame_idx + 1] = (uint32_t)s->line_count;
 	return s->line_count < UINT32_MAX - LIMIT_INLINE_DEPTH;
 }
 
-static void merge_job(struct merge *g, const struct job *job)
+/* first_frame: where the frames of its request begin. */
+static void merge_job(struct merge *g, const struct job *job, size_t first_frame)
 {
 	for (size_t k = 0; !job->result && k < job->frame_count; k++) {
-		g->frames[job->frames[k].frame_idx] = &job->frames[k];
-		g->jobs[job->frames[k].frame_idx] = job;
+		g->frames[first_frame + job->frames[k].frame_idx] = &job->frames[k];
+		g->jobs[first_frame + job->frames[k].frame_idx] = job;
 	}
 }
 
-static bool merge_jobs(const struct work *w, struct symbolise_result *out)
+static void release_work(struct work *w)
 {
-	size_t frame_count = w->req->frame_count;
-	struct merge g = {.out = out};
-	g.frames = mem_zarray(frame_count, sizeof *g.frames);
-	g.jobs = mem_zarray(frame_count, sizeof *g.jobs);
-	out->symbols.first_line = mem_zarray(frame_count + 1, sizeof *out->symbols.first_line);
-	bool is_ok = g.frames && g.jobs && out->symbols.first_line;
+	for (size_t i = 0; w->jobs && i < w->job_count; i++)
+		job_clear(&w->jobs[i]);
+	mem_free(w->jobs);
+	mem_free(w->frames);
+	pthread_mutex_destroy(&w->lock);
+	pthread_mutex_destroy(&w->fork_lock);
+}
+
+/* ---- functions that left with a jump ---------------------------------------------- */
+
+/* Ids of names: functions of the symbols first, then what else is called. */
+struct callees {
+	const struct merge *merge;
+	struct strtab others;
+	uint32_t *func, *callee; /* [frame_count] as in struct tail_names */
+};
+
+static const char *callee_text(const void *context, uint32_t id)
+{
+	const struct callees *c = context;
+	size_t func_count = c->merge->linkages.count;
+	return id < func_count ? strtab_get(&c->merge->linkages, id)
+			       : strtab_get(&c->others, id - (uint32_t)func_count);
+}
+
+/* UINT32_MAX: out of memory. */
+static uint32_t callee_id(struct callees *c, const char *name)
+{
+	const struct strtab *funcs = &c->merge->linkages;
+	uint32_t id = strtab_find(funcs, name, strlen(name));
+	if (id != UINT32_MAX)
+		return id;
+	id = strtab_add(&c->others, name, strlen(name));
+	return id == UINT32_MAX ? id : id + (uint32_t)funcs->count;
+}
+
+static bool name_callees_of(struct callees *c, const struct job *job)
+{
+	uint32_t *ids = mem_array(job->callees.count, sizeof *ids);
+	bool is_ok = ids;
+	for (uint32_t i = 0; is_ok && i < job->callees.count; i++) {
+		ids[i] = callee_id(c, strtab_get(&job->callees, i));
+		is_ok = ids[i] != UINT32_MAX;
+	}
+	for (size_t k = 0; is_ok && !job->result && k < job->frame_count; k++)
+		if (job->frames[k].callee)
+			c->callee[job->frames[k].frame_idx] = ids[job->frames[k].callee - 1] + 1;
+	mem_free(ids);
+	return is_ok;
+}
+
+static bool find_tails(struct work *w, const struct merge *g, struct tail_chains *out)
+{
+	const struct profile_symbols *s = &g->out->symbols;
+	struct callees c = {.merge = g};
+	c.func = mem_zarray(s->frame_count, sizeof *c.func);
+	c.callee = mem_zarray(s->frame_count, sizeof *c.callee);
+	bool is_ok = c.func && c.callee;
+	for (size_t i = 0; is_ok && i < s->frame_count; i++)
+		if (s->first_line[i + 1] > s->first_line[i])
+			c.func[i] = s->lines[s->first_line[i + 1] - 1].func;
 	for (size_t i = 0; is_ok && i < w->job_count; i++)
-		merge_job(&g, &w->jobs[i]);
+		is_ok = name_callees_of(&c, &w->jobs[i]);
+	const struct tail_names names = {c.func, c.callee, callee_text, &c};
+	is_ok = is_ok && tail_find(w->req, &names, &w->fork_lock, out);
+	strtab_release(&c.others);
+	mem_free(c.func);
+	mem_free(c.callee);
+	return is_ok;
+}
+
+/* Room for more frames, nameless so far. */
+static bool merge_reserve(struct merge *g, size_t frame_count)
+{
+	struct profile_symbols *s = &g->out->symbols;
+	size_t old_count = s->frame_count, line_cap = old_count ? old_count + 1 : 0;
+	if (!vec_reserve((void **)&s->first_line, &line_cap, frame_count + 1,
+			 sizeof *s->first_line) ||
+	    !vec_reserve((void **)&g->frames, &g->frames_cap, frame_count, sizeof *g->frames) ||
+	    !vec_reserve((void **)&g->jobs, &g->jobs_cap, frame_count, sizeof *g->jobs))
+		return false;
+	memset(g->frames + old_count, 0, (frame_count - old_count) * sizeof *g->frames);
+	memset(g->jobs + old_count, 0, (frame_count - old_count) * sizeof *g->jobs);
+	s->first_line[0] = 0;
+	s->frame_count = frame_count;
+	return true;
+}
+
+/* Names for the frames of tails, which come after all others. */
+static bool name_tails(struct work *w, struct merge *g)
+{
+	size_t first = w->req->frame_count;
+	const struct profile_tails *tails = &g->out->symbols.tails;
+	struct symbolise_request req = *w->req;
+	req.frames = tails->frames;
+	req.frame_count = tails->frame_count;
+	req.jit = NULL;
+	req.progress = NULL;
+	struct work more = {.req = &req,
+			    .lock = PTHREAD_MUTEX_INITIALIZER,
+			    .fork_lock = PTHREAD_MUTEX_INITIALIZER};
+	bool is_ok = make_jobs(&more) && merge_reserve(g, first + tails->frame_count);
 	if (is_ok)
-		merge_job(&g, &w->made);
-	out->symbols.frame_count = frame_count;
-	for (size_t i = 0; is_ok && i < frame_count; i++)
+		run_threads(&more);
+	for (size_t i = 0; is_ok && i < more.job_count; i++) {
+		is_ok = more.jobs[i].result != ERR_NOMEM;
+		merge_job(g, &more.jobs[i], first);
+	}
+	for (size_t i = first; is_ok && i < first + tails->frame_count; i++)
+		is_ok = merge_frame(g, i);
+	release_work(&more);
+	return is_ok;
+}
+
+static bool add_tails(struct work *w, struct merge *g)
+{
+	struct tail_chains chains = {0};
+	bool is_ok = !w->req->tree.node_count || find_tails(w, g, &chains);
+	if (is_ok && chains.count)
+		is_ok = tails_of_chains(&chains, &g->out->symbols.tails) && name_tails(w, g);
+	tail_chains_release(&chains);
+	return is_ok;
+}
+
+static bool merge_jobs(struct work *w, struct symbolise_result *out)
+{
+	struct merge g = {.out = out, .work = w};
+	bool is_ok = merge_reserve(&g, w->req->frame_count);
+	for (size_t i = 0; is_ok && i < w->job_count; i++)
+		merge_job(&g, &w->jobs[i], 0);
+	for (size_t i = 0; is_ok && i < w->req->frame_count; i++)
 		is_ok = merge_frame(&g, i);
+	is_ok = is_ok && add_tails(w, &g);
 	strtab_release(&g.linkages);
 	strtab_release(&g.files);
 	mem_free(g.frames);
@@ -540,18 +593,6 @@ static bool add_warnings(const struct work *w, struct symbolise_result *out)
 	return true;
 }
 
-static void release_work(struct work *w)
-{
-	for (size_t i = 0; w->jobs && i < w->job_count; i++)
-		job_clear(&w->jobs[i]);
-	job_clear(&w->made);
-	mem_free(w->made.frames);
-	mem_free(w->jobs);
-	mem_free(w->frames);
-	pthread_mutex_destroy(&w->lock);
-	pthread_mutex_destroy(&w->fork_lock);
-}
-
 enum neap_err symbolise_frames(const struct symbolise_request *req, struct symbolise_result *out,
 			       struct err *e)
 {
@@ -561,7 +602,7 @@ enum neap_err symbolise_frames(const struct symbolise_request *req, struct symbo
 		.lock = PTHREAD_MUTEX_INITIALIZER,
 		.fork_lock = PTHREAD_MUTEX_INITIALIZER,
 	};
-	bool is_ok = make_jobs(&w) && name_made_code(&w);
+	bool is_ok = make_jobs(&w);
 	if (is_ok) {
 		qsort(w.jobs, w.job_count, sizeof *w.jobs, compare_jobs);
 		run_threads(&w);
@@ -586,6 +627,7 @@ void symbolise_release(struct symbolise_result *out)
 	mem_free(out->symbols.files);
 	mem_free(out->symbols.lines);
 	mem_free(out->symbols.first_line);
+	tails_release(&out->symbols.tails);
 	arena_release(&out->arena);
 	*out = (struct symbolise_result){0};
 }

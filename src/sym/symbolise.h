@@ -28,6 +28,8 @@ struct symbolise_request {
 	size_t module_count;
 	const struct profile_frame *frames; /* [frame_count], frame_id - 1 */
 	size_t frame_count;
+	/* Who calls whom, by frame_id: for functions that left with a jump.  Empty: no such are sought */
+	struct profile_tree tree;
 	/*
 	 * [module_count], or NULL: open files of the modules, for programs that are gone or
 	 * replaced by now; -1 = open the module's path.  Borrowed, not closed.
@@ -35,11 +37,6 @@ struct symbolise_request {
 	const int *module_fds;
 	struct sym_search search;  /* where files are besides their own places */
 	const struct jit_map *jit; /* names of code in no module (jitmap.h); may be NULL */
-	/*
-	 * Of the process if it has just ended here: code in no module is then named by
-	 * /tmp/perf-PID.map, if there is one.  0: another machine, or too long ago.
-	 */
-	uint32_t pid;
 	/*
 	 * When the profile was recorded, if that is over: a module without build id is then only
 	 * believed to be the file at its path if that is no younger.  0: being recorded.
@@ -57,7 +54,8 @@ struct symbolise_request {
 
 /* What came out.  Everything is owned by the result; symbols can be given to profile_add_symbols. */
 struct symbolise_result {
-	struct profile_symbols symbols; /* one run per frame of the request */
+	struct profile_symbols
+		symbols; /* one run per frame of the request, then of symbols.tails */
 	/* one line each, for people: "no names for the code of /usr/lib/libfoo.so: build id ..." */
 	char **warnings;
 	size_t *warning_module_idx; /* [warning_count]: in modules of the request */

@@ -25,6 +25,9 @@ void unit_clear(struct dw_unit *u)
 	mem_free(u->seqs);
 	mem_free(u->files);
 	segments_release(&u->where);
+	mem_free(u->call_offs);
+	map_release(&u->calls);
+	map_release(&u->copies);
 	*u = (struct dw_unit){.die_off = u->die_off, .has_aranges = u->has_aranges};
 }
 
@@ -33,7 +36,8 @@ size_t unit_bytes(const struct dw_unit *u)
 	return u->func_cap * sizeof *u->funcs + u->func_count * DIE_BYTES +
 	       u->row_cap * sizeof *u->rows + u->seq_cap * sizeof *u->seqs +
 	       u->file_cap * sizeof *u->files + u->where.cap * sizeof *u->where.items +
-	       u->inner_bytes;
+	       u->inner_bytes + u->call_cap * sizeof *u->call_offs +
+	       (u->calls.cap + u->copies.cap) * sizeof(struct map_slot);
 }
 
 /* ---- rows ----------------------------------------------------------------------- */

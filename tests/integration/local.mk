@@ -18,6 +18,7 @@ integration_tests = \
 	tests/integration/symbolize.sh \
 	tests/integration/sym-jit.sh \
 	tests/integration/sym-matrix.sh \
+	tests/integration/sym-tail.sh \
 	tests/integration/targets.sh \
 	tests/integration/time.sh \
 	tests/integration/unseen.sh
@@ -40,7 +41,10 @@ EXTRA_DIST += \
 	tests/integration/sym/lib.cpp \
 	tests/integration/sym/main.cpp \
 	tests/integration/sym/part.c \
-	tests/integration/sym/shape.h
+	tests/integration/sym/shape.h \
+	tests/integration/sym/tail.c \
+	tests/integration/sym/tail_cxx.cpp \
+	tests/integration/sym/tail_lib.c
 
 # Addresses of a module, as addr2line has them.
 check_PROGRAMS += tests/integration/symlook

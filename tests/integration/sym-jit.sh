@@ -25,4 +25,7 @@ rm -f "$map"
 record -o "$tmp/nameless.neap" -- "$tmp/jit" none
 equal "without a map: below all of it" 320 "$(below "$tmp/nameless.neap" run)"
 equal "without a map: below the second function" "" "$(below "$tmp/nameless.neap" Shop.pay)"
+
+record -o "$tmp/deleted.neap" -- "$tmp/jit" deleted
+equal "the map was deleted before the end: below the second function" 20 "$(below "$tmp/deleted.neap" Shop.pay)"
 finish

@@ -167,9 +167,30 @@ static void add_ends(struct profile_writer *w)
 	static const uint64_t drops[DROP_COUNT] = {[DROP_FOREIGN] = 3, [DROP_UNWIND] = 1};
 	static struct profile_func funcs[] = {{"main", "main"}, {"ns::work(int)", "_ZN2ns4workEi"}};
 	static const char *files[] = {"/src/main.c", "/src/work.cc"};
-	static struct profile_line lines[] = {{1, 1, 10}, {2, 2, 77}, {1, 1, 12}};
-	static uint32_t first_line[] = {0, 1, 3, 3, 3};
-	static const struct profile_symbols symbols = {funcs, 2, files, 2, lines, 3, first_line, 4};
+	static struct profile_line lines[] = {{1, 1, 10}, {2, 2, 77}, {1, 1, 12}, {2, 2, 80}};
+	static uint32_t first_line[] = {0, 1, 3, 3, 3, 4};
+	static struct profile_frame tail_frames[] = {{1, 0, 0x1100}};
+	static struct profile_tail tails[] = {
+		{.caller = 1, .callee = 2, .first_step = 0, .step_count = 1},
+		{.caller = 2, .api = API_MALLOC, .first_step = 1, .step_count = 2},
+	};
+	static uint32_t steps[] = {0, 0, 0};
+	static const struct profile_symbols symbols = {
+		.funcs = funcs,
+		.func_count = 2,
+		.files = files,
+		.file_count = 2,
+		.lines = lines,
+		.line_count = 4,
+		.first_line = first_line,
+		.frame_count = 5,
+		.tails = {.frames = tail_frames,
+			  .frame_count = 1,
+			  .items = tails,
+			  .count = 2,
+			  .steps = steps,
+			  .step_count = 3},
+	};
 	static const struct profile_end end = {
 		.kind = END_SIGNALED, .status = 9, .has_status = true, .time_ns = 30500000};
 	static const struct profile_source source = {

@@ -115,23 +115,29 @@ Test(profile, a_later_run_replaces_the_first)
 Test(profile, call_tree_comes_back)
 {
 	struct profile *p = write_and_parse(sample_small, NULL);
-	cr_assert_eq(p->frame_count, 4);
+	cr_assert_eq(p->frame_count, 5);
 	cr_assert_eq(p->frames[2].flags, FRAME_GUESSED);
 	cr_assert_eq(p->frames[3].pc, 0x7fffffffe000);
 	cr_assert_eq(p->frames[3].module, 0);
-	cr_assert_eq(p->node_count, 9);
-	static const node_id parents[] = {1, 4, 2, 5, 3};
-	static const frame_id frames[] = {1, 2, 3, 2, 4};
-	for (size_t i = 0; i < 5; i++) {
+	cr_assert_eq(p->node_count, 12);
+	/* frame 5 left with a jump: once above frame 2, twice above malloc */
+	static const node_id parents[] = {1, 4, 5, 2, 6, 3, 6, 10};
+	static const frame_id frames[] = {1, 5, 2, 3, 2, 4, 5, 5};
+	for (size_t i = 0; i < 8; i++) {
 		cr_assert_eq(p->node_parent[4 + i], parents[i]);
 		cr_assert_eq(p->node_frame[4 + i], frames[i]);
-		cr_assert_eq(profile_node_flags(p, 4 + i), i == 3 ? NODE_EXITING : 0);
+		cr_assert_eq(profile_node_flags(p, 4 + i), i == 4 ? NODE_EXITING : 0);
 	}
 	cr_assert_eq(p->site_count, 5);
 	cr_assert_eq(profile_site_size_bytes(p, 1), 0);
 	cr_assert_eq(profile_site_size_bytes(p, 2), PROFILE_SIZE_MIXED);
 	cr_assert_eq(profile_site_api(p, 2), API_REALLOC);
-	cr_assert_eq(profile_site_node(p, 4), 5);
+	cr_assert_eq(profile_site_node(p, 0), 11);
+	cr_assert_eq(profile_site_node(p, 2), 8);
+	cr_assert_eq(profile_site_node(p, 4), 11);
+	cr_assert_eq(p->frames[4].flags, FRAME_TAIL);
+	cr_assert_eq(p->frames[4].pc, 0x1100);
+	cr_assert_eq(p->symbols.lines[p->symbols.first_line[4]].line, 80);
 	profile_free(p);
 }
 
@@ -569,10 +575,12 @@ static void write_then_more_frames(struct profile_writer *w, void *ctx)
 	profile_add_frame(w, &(struct profile_frame){.module = 1, .pc = 0x4000});
 }
 
+/* Names that are of other frames, and their tail calls, are left out. */
 Test(reader, gives_every_frame_a_run_of_lines)
 {
 	struct profile *p = write_and_parse(write_then_more_frames, NULL);
 	cr_assert_eq(p->frame_count, 5);
+	cr_assert_eq(p->node_count, 9);
 	cr_assert_eq(p->symbols.frame_count, 5);
 	cr_assert_eq(p->symbols.first_line[5], 3);
 	profile_free(p);
@@ -596,6 +604,10 @@ Test(dump, shows_every_record)
 		"    deaths cohort 1 blocks 4 bytes 192\n",
 		"    late cohort 4 births 1 bytes 48",
 		"  mark \"loaded\" snapshot 2",
+		"block tail calls (14) at ",
+		"  frame 5 module 1 pc 0x1100\n",
+		"  below frame 1, above frame 2: 5\n",
+		"  below frame 2, above malloc: 5 5\n",
 		"  producer \"heaptrack 1.4.0\"\n",
 		"  estimated 1 partial 0 unknown 0x104: threads, lifetimes\n",
 		"  drop foreign 3\n",
@@ -625,7 +637,7 @@ Test(info, says_what_a_person_wants_to_know)
 		"Imported:   from heaptrack (heaptrack 1.4.0), /tmp/foreign.gz, estimated",
 		"Not known:  threads, lifetimes\n",
 		"Note:       line 4: odder\n",
-		"Call tree:  5 nodes, 4 frames, 5 sites, 7 cohorts\n",
+		"Call tree:  8 nodes, 4 frames, 5 sites, 7 cohorts\n",
 		"Dropped:    3 frees of blocks that were never counted\n",
 		"  deadbeef                                  /usr/bin/prog\n",
 	};

@@ -566,7 +566,8 @@ Test(report_out, json_has_the_frames_of_stacks)
 				  "{\"stack\": [{\"func\": \"main\", \"file\": "
 				  "\"/home/user/demo/src/main.c\", \"line\": 7, \"module\": "));
 	cr_assert_not_null(strstr(got, "{\"func\": \"odd;\\nname\""));
-	cr_assert_not_null(strstr(got, "\"is_inlined\": false}], \"total\": 4096}\n"));
+	cr_assert_not_null(
+		strstr(got, "\"is_inlined\": false, \"is_tail\": false}], \"total\": 4096}\n"));
 	mem_free(got);
 	fixture_release(&f);
 }

@@ -40,10 +40,19 @@ static void expect_name(const struct jit_map *m, uint64_t pc, const char *name)
 		  found ? found : "nothing");
 }
 
+static struct jit_map *read_map(uint32_t pid, uint64_t since_unix_ns)
+{
+	struct jit_follow f;
+	const struct jit_process p = {.seen_pid = pid, .since_unix_ns = since_unix_ns};
+	jit_follow_init(&f);
+	jit_follow_read(&f, &p, JIT_MAP_BYTES_MOST);
+	return jit_follow_map(&f);
+}
+
 Test(jitmap, names_what_lies_in_a_function)
 {
 	write_map("1000 20 first\n0x2000 0x10 second with spaces\n3000 8 third\n");
-	struct jit_map *m = jit_map_read(fake_pid(), 0);
+	struct jit_map *m = read_map(fake_pid(), 0);
 	unlink(map_path());
 	cr_assert_not_null(m);
 	expect_name(m, 0xfff, NULL);
@@ -60,7 +69,7 @@ Test(jitmap, believes_the_last_of_those_at_one_place)
 {
 	write_map("1000 100 old\n1040 20 middle\n1000 100 new\n1010 10 newest\n2000 10 a\n2000 8 "
 		  "b\n");
-	struct jit_map *m = jit_map_read(fake_pid(), 0);
+	struct jit_map *m = read_map(fake_pid(), 0);
 	unlink(map_path());
 	cr_assert_not_null(m);
 	expect_name(m, 0x1005, "new");
@@ -76,7 +85,7 @@ Test(jitmap, leaves_out_what_is_no_line_of_a_map)
 {
 	write_map("x\n\n1000\n1000 10\n1000 10 \n1000 0 empty\nffffffffffffffff 10 past the end\n"
 		  "11112222333344445555 10 long\n4000 10 good\n5000 10 cut off");
-	struct jit_map *m = jit_map_read(fake_pid(), 0);
+	struct jit_map *m = read_map(fake_pid(), 0);
 	unlink(map_path());
 	cr_assert_not_null(m);
 	expect_name(m, 0x1000, NULL);
@@ -90,19 +99,51 @@ Test(jitmap, takes_no_map_of_an_earlier_process)
 {
 	write_map("1000 20 first\n");
 	uint64_t now_ns = (uint64_t)time(NULL) * NS_PER_S;
-	struct jit_map *m = jit_map_read(fake_pid(), now_ns + 100ull * NS_PER_S);
+	struct jit_map *m = read_map(fake_pid(), now_ns + 100ull * NS_PER_S);
 	cr_expect_null(m);
-	m = jit_map_read(fake_pid(), now_ns - 100ull * NS_PER_S);
+	m = read_map(fake_pid(), now_ns - 100ull * NS_PER_S);
 	cr_expect_not_null(m);
 	jit_map_free(m);
 	unlink(map_path());
-	cr_expect_null(jit_map_read(fake_pid(), 0));
+	cr_expect_null(read_map(fake_pid(), 0));
 }
 
 Test(jitmap, follows_no_link)
 {
 	unlink(map_path());
 	cr_assert_eq(symlink("/proc/self/maps", map_path()), 0);
-	cr_expect_null(jit_map_read(fake_pid(), 0));
+	cr_expect_null(read_map(fake_pid(), 0));
 	unlink(map_path());
+}
+
+/* It grows, is begun anew in place, is replaced by another file, and is deleted. */
+Test(jitmap, keeps_what_was_read_before)
+{
+	struct jit_follow f;
+	const struct jit_process p = {.seen_pid = fake_pid()};
+	jit_follow_init(&f);
+	jit_follow_read(&f, &p, JIT_MAP_BYTES_MOST);
+	write_map("1000 20 first\n2000 10 sec");
+	jit_follow_read(&f, &p, JIT_MAP_BYTES_MOST);
+	write_map("1000 20 first\n2000 10 second\n3000 10 cut");
+	jit_follow_read(&f, &p, JIT_MAP_BYTES_MOST);
+	write_map("4000 10 anew\n");
+	jit_follow_read(&f, &p, JIT_MAP_BYTES_MOST);
+	unlink(map_path());
+	write_map("5000 10 other\n");
+	jit_follow_read(&f, &p, 1);
+	FILE *append = fopen(map_path(), "a");
+	fputs("6000 10 last\n", append);
+	fclose(append);
+	unlink(map_path());
+	jit_follow_read(&f, &p, JIT_MAP_BYTES_MOST);
+	struct jit_map *m = jit_follow_map(&f);
+	cr_assert_not_null(m);
+	expect_name(m, 0x1004, "first");
+	expect_name(m, 0x2004, "second");
+	expect_name(m, 0x3004, NULL);
+	expect_name(m, 0x4004, "anew");
+	expect_name(m, 0x5004, "other");
+	expect_name(m, 0x6004, "last");
+	jit_map_free(m);
 }

@@ -141,6 +141,7 @@ struct neap_frame {
 	bool is_inlined;      /* into the function one further out */
 	bool is_guessed;      /* found by the frame pointer only */
 	bool is_wrapper;      /* malloc, operator new, xmalloc, ... */
+	bool is_tail;         /* it jumped to the function further in, and left no frame */
 };
 /* neap_result_frame - frame of a row, the outermost (main) first.  O(1). */
 bool neap_result_frame(const struct neap_result *r, size_t row_idx, size_t frame_idx,

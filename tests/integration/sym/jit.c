@@ -1,5 +1,7 @@
-/* Makes code while running and names it in /tmp/perf-PID.map, as runtimes do.  jit none: names nothing. */
+/* Makes code while running and names it in /tmp/perf-PID.map, as runtimes do.  jit none: names nothing; jit deleted:
+ * takes the names away before it ends. */
 #define _GNU_SOURCE
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,7 +35,7 @@ static NI void run(uint8_t *at, int times)
 }
 int main(int argc, char **argv)
 {
-	(void)argv;
+	bool is_deleted = argc > 1 && !strcmp(argv[1], "deleted");
 	uint8_t *page =
 		mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (page == MAP_FAILED)
@@ -42,12 +44,16 @@ int main(int argc, char **argv)
 	memcpy(page + 64, code, sizeof code);
 	mprotect(page, 4096, PROT_READ | PROT_EXEC);
 	snprintf(path, sizeof path, "/tmp/perf-%d.map", (int)getpid());
-	if (argc == 1) {
+	if (argc == 1 || is_deleted) {
 		name_code(page, "thrown_away");
 		name_code(page, "Shop.add:cart.js:12");
 		name_code(page + 64, "Shop.pay");
 	}
 	run(page, 300);
 	run(page + 64, 20);
+	if (is_deleted) {
+		usleep(500000);
+		unlink(path);
+	}
 	return 0;
 }

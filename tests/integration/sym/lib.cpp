@@ -1,6 +1,7 @@
 #include "shape.h"
 
-namespace {
+namespace
+{
 __attribute__((noinline)) int helper(int n)
 {
 	return shape::four(n) - 7;

@@ -2,7 +2,8 @@
 
 volatile int shape_sink;
 
-namespace {
+namespace
+{
 struct counter {
 	int total = 0;
 	__attribute__((noinline)) void add(int n)
