@@ -14,7 +14,7 @@
 #include <stdint.h>
 #include <string.h>
 
-static bool is_word(char c)
+bool name_is_word(char c)
 {
 	return c == '_' || c == '$' || (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') ||
 	       (c >= 'a' && c <= 'z') || (unsigned char)c >= 0x80;
@@ -25,7 +25,7 @@ size_t operator_symbol_bytes(const char *s, size_t i)
 	static const char *const symbols[] = {
 		"()", "[]", "<=>", "<<=", ">>=", "->*", "->", "<<", ">>", "<=", ">=", "<", ">",
 	};
-	if (s[i] != 'o' || strncmp(s + i, "operator", 8) != 0 || (i && is_word(s[i - 1])))
+	if (s[i] != 'o' || strncmp(s + i, "operator", 8) != 0 || (i && name_is_word(s[i - 1])))
 		return 0;
 	for (size_t k = 0; k < sizeof symbols / sizeof symbols[0]; k++) {
 		size_t bytes = strlen(symbols[k]);
@@ -90,8 +90,7 @@ size_t brackets_step(const char *s, size_t i, struct brackets *b)
 	return i + 1;
 }
 
-/* Nothing but qualifiers and clone marks? */
-static bool is_tail(const char *s)
+bool name_is_tail(const char *s)
 {
 	static const char *const words[] = {" const", " volatile", " &&", " &", " noexcept"};
 	while (*s) {
@@ -125,7 +124,7 @@ static struct part declared_in(const char *s, size_t open)
 {
 	struct brackets b = {0};
 	size_t i = open + 1, end, list = 0;
-	while (s[i] && (b.depth > 0 || is_word(s[i]) || s[i] == ':' || s[i] == '<')) {
+	while (s[i] && (b.depth > 0 || name_is_word(s[i]) || s[i] == ':' || s[i] == '<')) {
 		i = brackets_step(s, i, &b);
 		if (b.depth < 0)
 			return (struct part){0, 0};
@@ -185,7 +184,7 @@ static struct part without_list(const char *name, struct part p)
 static bool may_begin(const char *s)
 {
 	static const char nameless[] = "(anonymous namespace)::";
-	return is_word(*s) || !strncmp(s, nameless, sizeof nameless - 1);
+	return name_is_word(*s) || !strncmp(s, nameless, sizeof nameless - 1);
 }
 
 /*
@@ -208,14 +207,14 @@ struct part name_plain(const char *name)
 		    list == bytes)
 			blank = i + 1;
 		if (b.depth == 0 && name[i] == 'o' && !strncmp(name + i, "operator", 8) &&
-		    !is_word(name[i + 8]) && (!i || !is_word(name[i - 1])))
+		    !name_is_word(name[i + 8]) && (!i || !name_is_word(name[i - 1])))
 			is_operator = true; /* "operator bool", "operator new[]" */
 		int before = b.depth;
 		i = brackets_step(name, i, &b);
 		if (b.depth < 0)
 			return (struct part){0, bytes};
 		if (before == 1 && b.depth == 0 && name[i - 1] == ')' && open &&
-		    is_tail(name + i)) {
+		    name_is_tail(name + i)) {
 			list = open;
 			break;
 		}

@@ -28,6 +28,10 @@ size_t brackets_step(const char *s, size_t i, struct brackets *b);
 /* operator_symbol_bytes - of "operator" and its symbol at s + i, if that holds brackets; else 0. */
 size_t operator_symbol_bytes(const char *s, size_t i);
 
+bool name_is_word(char c); /* of an identifier: letters, digits, '_', '$', anything past ASCII */
+/* name_is_tail - nothing but what may follow a parameter list: " const", " noexcept", " [clone ...]"? */
+bool name_is_tail(const char *s);
+
 /* name_declarator - the function in a declaration of what it returns, "void (*f(int))(char)" ->
  * "f(int)"; all of the name if it is no such declaration. */
 struct part name_declarator(const char *name);

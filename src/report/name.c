@@ -28,12 +28,6 @@ void shortener_release(struct shortener *nm)
 
 /* ---- brackets ------------------------------------------------------------------- */
 
-static bool is_word(char c)
-{
-	return c == '_' || c == '$' || (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') ||
-	       (c >= 'a' && c <= 'z') || (unsigned char)c >= 0x80;
-}
-
 static bool is_balanced(const char *s)
 {
 	struct brackets b = {0};
@@ -103,22 +97,6 @@ static void respell(const char *s, struct buf *out)
 	}
 }
 
-static bool is_tail(const char *s)
-{
-	static const char *const words[] = {" const", " volatile", " &&", " &", " noexcept"};
-	while (*s) {
-		size_t bytes = 0;
-		for (size_t k = 0; k < sizeof words / sizeof words[0] && !bytes; k++) {
-			if (!strncmp(s, words[k], strlen(words[k])))
-				bytes = strlen(words[k]);
-		}
-		if (!bytes)
-			return !strncmp(s, " [clone", 7);
-		s += bytes;
-	}
-	return true;
-}
-
 /*
  * Parameter lists: the last one with what follows it, those of enclosing functions
  * ("f(int)::{lambda(int)#1}"), and those of lambdas.  A name in parentheses stays.
@@ -130,7 +108,7 @@ static bool drop_parameters(const char *s, struct buf *out)
 		bool is_lambda = i >= 6 && !strncmp(s + i - 6, "lambda", 6);
 		if (s[i] == '(' && i && (b.depth == 0 || is_lambda)) {
 			size_t end = after_bracket(s, i);
-			if (b.depth == 0 && is_tail(s + end))
+			if (b.depth == 0 && name_is_tail(s + end))
 				return true;
 			if (is_lambda || !strncmp(s + end, "::", 2)) {
 				i = end;
@@ -150,8 +128,8 @@ static void drop_return_type(const char *s, struct buf *out)
 	size_t start = 0;
 	struct brackets b = {0};
 	for (size_t i = 0; s[i];) {
-		if (b.depth == 0 && !strncmp(s + i, "operator", 8) && !is_word(s[i + 8]) &&
-		    (!i || !is_word(s[i - 1])))
+		if (b.depth == 0 && !strncmp(s + i, "operator", 8) && !name_is_word(s[i + 8]) &&
+		    (!i || !name_is_word(s[i - 1])))
 			break; /* "operator bool", "operator new[]" */
 		if (b.depth == 0 && s[i] == ' ' && s[i + 1])
 			start = i + 1;

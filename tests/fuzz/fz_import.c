@@ -3,7 +3,7 @@
  * of that format.  What comes out must be right in itself: no id may lead outside of its table
  * (sample_wrong), and counters must agree (profile_check).
  *
- * With clang: libFuzzer.  Else, or with -DFUZZ_REPLAY: a program that replays files.
+ * With clang: libFuzzer.  With replay.c: a program that replays files.
  */
 #include "config.h"
 
@@ -44,21 +44,3 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	profile_free(p);
 	return 0;
 }
-
-#ifdef FUZZ_REPLAY
-int main(int argc, char **argv)
-{
-	for (int i = 1; i < argc; i++) {
-		struct buf file = {0};
-		struct err e;
-		if (profile_read_file(argv[i], &file, &e)) {
-			fprintf(stderr, "%s\n", e.text);
-			return 1;
-		}
-		LLVMFuzzerTestOneInput((const uint8_t *)file.data, file.count_bytes);
-		buf_release(&file);
-	}
-	printf("%d files replayed\n", argc - 1);
-	return argc > 1 ? 0 : 1;
-}
-#endif

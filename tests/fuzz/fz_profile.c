@@ -7,7 +7,7 @@
  * rarely valid zstd.  What the reader accepts is judged by sample_wrong: no id may lead
  * outside of its table.
  *
- * With clang: libFuzzer.  Else, or with -DFUZZ_REPLAY: a program that replays files.
+ * With clang: libFuzzer.  With replay.c: a program that replays files.
  */
 #include "config.h"
 
@@ -126,21 +126,3 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 		use_as_blocks(data, bytes);
 	return 0;
 }
-
-#ifdef FUZZ_REPLAY
-int main(int argc, char **argv)
-{
-	for (int i = 1; i < argc; i++) {
-		struct buf file = {0};
-		struct err e;
-		if (profile_read_file(argv[i], &file, &e)) {
-			fprintf(stderr, "%s\n", e.text);
-			return 1;
-		}
-		LLVMFuzzerTestOneInput((const uint8_t *)file.data, file.count_bytes);
-		buf_release(&file);
-	}
-	printf("%d files replayed\n", argc - 1);
-	return argc > 1 ? 0 : 1;
-}
-#endif

@@ -100,26 +100,3 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	buf_release(&out);
 	return 0;
 }
-
-#ifdef FUZZ_REPLAY
-static size_t read_file(const char *path, uint8_t *dst, size_t cap)
-{
-	FILE *f = fopen(path, "rb");
-	if (!f) {
-		perror(path);
-		exit(1);
-	}
-	size_t n = fread(dst, 1, cap, f);
-	fclose(f);
-	return n;
-}
-
-int main(int argc, char **argv)
-{
-	static uint8_t data[1 << 17];
-	for (int i = 1; i < argc; i++)
-		LLVMFuzzerTestOneInput(data, read_file(argv[i], data, sizeof data));
-	printf("%d files replayed\n", argc - 1);
-	return argc > 1 ? 0 : 1;
-}
-#endif

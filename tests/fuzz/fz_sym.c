@@ -6,7 +6,7 @@
  * (src/sym/isolate.h).  A crash, or a complaint of the sanitizers, with libdwarf on the stack is
  * libdwarf's; any other is ours, and ends the fuzzer.
  *
- * With clang: libFuzzer.  Else, or with -DFUZZ_REPLAY: a program that replays files.
+ * With clang: libFuzzer.  With replay.c: a program that replays files.
  */
 #include "config.h"
 
@@ -161,18 +161,3 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 		try_name(data, bytes);
 	return 0;
 }
-
-#if defined(FUZZ_REPLAY) || !defined(__clang__)
-int main(int argc, char **argv)
-{
-	for (int i = 1; i < argc; i++) {
-		FILE *f = fopen(argv[i], "rb");
-		static uint8_t data[1 << 20];
-		must(f != NULL, argv[i]);
-		size_t bytes = fread(data, 1, sizeof data, f);
-		fclose(f);
-		LLVMFuzzerTestOneInput(data, bytes);
-	}
-	return 0;
-}
-#endif

@@ -2,26 +2,22 @@
 # looks for new inputs, with clang.
 
 check_PROGRAMS += tests/fuzz/replay_profile
-tests_fuzz_replay_profile_SOURCES = tests/fuzz/fz_profile.c \
+tests_fuzz_replay_profile_SOURCES = tests/fuzz/fz_profile.c tests/fuzz/replay.c \
 	tests/unit/sample_profile.c tests/unit/sample_profile.h
-tests_fuzz_replay_profile_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_REPLAY
 tests_fuzz_replay_profile_LDADD = src/profile/libprofile.la src/base/libbase.la
 
 check_PROGRAMS += tests/fuzz/replay_query
-tests_fuzz_replay_query_SOURCES = tests/fuzz/fz_query.c \
+tests_fuzz_replay_query_SOURCES = tests/fuzz/fz_query.c tests/fuzz/replay.c \
 	tests/unit/query_dump.c tests/unit/query_dump.h
-tests_fuzz_replay_query_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_REPLAY
 tests_fuzz_replay_query_LDADD = $(neap_libs)
 
 check_PROGRAMS += tests/fuzz/replay_sym
-tests_fuzz_replay_sym_SOURCES = tests/fuzz/fz_sym.c
-tests_fuzz_replay_sym_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_REPLAY
+tests_fuzz_replay_sym_SOURCES = tests/fuzz/fz_sym.c tests/fuzz/replay.c
 tests_fuzz_replay_sym_LDADD = $(neap_libs)
 
 check_PROGRAMS += tests/fuzz/replay_import
-tests_fuzz_replay_import_SOURCES = tests/fuzz/fz_import.c \
+tests_fuzz_replay_import_SOURCES = tests/fuzz/fz_import.c tests/fuzz/replay.c \
 	tests/unit/sample_profile.c tests/unit/sample_profile.h
-tests_fuzz_replay_import_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_REPLAY
 tests_fuzz_replay_import_LDADD = $(neap_libs)
 
 TESTS += tests/fuzz/replay.sh
