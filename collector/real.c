@@ -49,7 +49,7 @@ void nc_copy(void *dst, const void *src, size_t bytes)
 
 size_t nc_boot_block_bytes(const void *block)
 {
-	size_t bytes;
+	size_t bytes = 0;
 	nc_copy(&bytes, (const uint8_t *)block - BOOT_HEADER_BYTES, sizeof bytes);
 	return bytes;
 }

@@ -138,6 +138,12 @@ static uint32_t add_entry(struct graph *g, uint32_t frame, const struct profile_
 	return at;
 }
 
+/* What jumped away was not on the stack any more: it is shown, but nothing is charged to it. */
+static bool is_tail(const struct profile *p, frame_id f)
+{
+	return f && p->frames[f - 1].flags & FRAME_TAIL;
+}
+
 static void fill_frame(struct graph *g, uint32_t frame_idx, frame_id f)
 {
 	const struct profile_line *lines;
@@ -146,8 +152,8 @@ static void fill_frame(struct graph *g, uint32_t frame_idx, frame_id f)
 	g->leaf_entry[frame_idx] = ENTRY_NONE;
 	for (size_t i = 0; i < (n ? n : 1); i++) {
 		entry_id at = add_entry(g, f, n ? &lines[i] : NULL);
-		bool is_wrapper = g->func_is_wrapper[g->entry_func[at]];
-		if (!is_wrapper && g->leaf_entry[frame_idx] == ENTRY_NONE)
+		bool is_skipped = g->func_is_wrapper[g->entry_func[at]] || is_tail(g->p, f);
+		if (!is_skipped && g->leaf_entry[frame_idx] == ENTRY_NONE)
 			g->leaf_entry[frame_idx] = at;
 	}
 }

@@ -167,8 +167,8 @@ struct graph_frame {
 struct graph_frame graph_entry(const struct graph *g, entry_id entry);
 size_t graph_entry_count(const struct graph *g);
 
-/* graph_leaf_node - node of the innermost frame of n's stack that is not an allocation wrapper; O(wrappers).
- * A stack of wrappers only has its outermost frame as leaf, a stack without frames its root. */
+/* graph_leaf_node - node of the innermost frame of n's stack that is neither an allocation wrapper nor one that
+ * jumped away (is_tail); O(these).  A stack of such only has its outermost frame as leaf, a stack without frames its root. */
 node_id graph_leaf_node(const struct graph *g, node_id n);
 /* graph_leaf_entry - the entry of a leaf node that is the leaf. */
 entry_id graph_leaf_entry(const struct graph *g, node_id leaf_node);
@@ -223,7 +223,7 @@ struct graph_columns {
 	const uint32_t *entry_line;
 	const uint8_t *func_is_wrapper; /* by func_id; of 0 false */
 	const uint32_t *first_entry;
-	const entry_id *leaf_entry; /* by frame: its first entry that is no wrapper; ENTRY_NONE */
+	const entry_id *leaf_entry; /* by frame: its first entry that may be a leaf; ENTRY_NONE */
 };
 struct graph_columns graph_columns(const struct graph *g);
 uint32_t graph_frame_of_node(const struct graph *g, node_id n);

@@ -28,7 +28,7 @@ struct graph {
 	uint32_t *entry_frame, *entry_line;
 	func_id *entry_func;
 	file_id *entry_file;
-	entry_id *leaf_entry; /* by frame index: first that is no wrapper; ENTRY_NONE if all are */
+	entry_id *leaf_entry; /* by frame index: first that may be a leaf; ENTRY_NONE if none */
 	size_t entry_count;
 
 	/* first id with the same string, so that equal ids mean equal names; [count + 1] */

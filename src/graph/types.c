@@ -31,7 +31,7 @@ static uint32_t type_of_stack(const struct graph *g, const uint32_t *func_type, 
 		func_id func = g->entry_func[entry];
 		if (func_type[func])
 			return func_type[func];
-		if (!g->func_is_wrapper[func])
+		if (!g->func_is_wrapper[func] && !graph_entry(g, entry).is_tail)
 			return 0;
 	}
 	return 0;

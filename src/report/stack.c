@@ -187,7 +187,7 @@ static void write_full_frame(struct text *t, struct shortener *nm, const struct 
 		text_put(t, STYLE_DIM, " [tail]");
 	if (f->is_guessed)
 		text_put(t, STYLE_DIM, " (guessed)");
-	if (is_skipped)
+	if (is_skipped && !f->is_tail)
 		text_put(t, STYLE_DIM, " (wrapper)");
 	if (is_exiting)
 		text_put(t, STYLE_DIM, " (exiting)");

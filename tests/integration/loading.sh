@@ -21,12 +21,12 @@ same() {
 }
 # all_whole TITLE: every profile is whole, and one is that of known.
 all_whole() {
-	local found=0 file
+	local hits=0 file
 	for file in p/*.neap; do
 		"$NEAP" info --check "$file" >check 2>&1 || bad "$1: info --check" "$(head -3 check)"
-		"$TRUTH" --undropped --consistent --expect "$known" "$file" >/dev/null 2>&1 && found=$((found + 1))
+		"$TRUTH" --undropped --consistent --expect "$known" "$file" >/dev/null 2>&1 && hits=$((hits + 1))
 	done
-	equal "$1: profiles with the known heap" 1 $found
+	equal "$1: profiles with the known heap" 1 $hits
 }
 # library NAME SOURCE-FILE OPTIONS...
 library() {

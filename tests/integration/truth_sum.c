@@ -113,18 +113,46 @@ static enum neap_err name_functions(struct truth *t, struct err *e)
 	return NEAP_OK;
 }
 
+static void lines_of(const struct profile *p, frame_id f, uint32_t *first_out, uint32_t *end_out)
+{
+	const struct profile_symbols *s = &p->symbols;
+	*first_out = *end_out = 0;
+	if (p->has_symbols && f && f <= s->frame_count) {
+		*first_out = s->first_line[f - 1];
+		*end_out = s->first_line[f];
+	}
+}
+
+/* The innermost function that is no allocation wrapper and did not leave with a jump; UINT32_MAX: none, or one
+ * without a name. */
+static uint32_t leaf_of(const struct truth *t, node_id node, const bool *is_wrapper)
+{
+	const struct profile *p = t->profile;
+	for (; node >= PROFILE_NODE_FIRST; node = p->node_parent[node]) {
+		frame_id f = p->node_frame[node];
+		uint32_t first, end;
+		lines_of(p, f, &first, &end);
+		if (f && p->frames[f - 1].flags & FRAME_TAIL)
+			continue;
+		if (first == end)
+			return UINT32_MAX;
+		for (uint32_t i = first; i < end; i++) {
+			uint32_t name = t->func_name[p->symbols.lines[i].func - 1];
+			if (!is_wrapper[name])
+				return name;
+		}
+	}
+	return UINT32_MAX;
+}
+
 size_t truth_stack(const struct truth *t, node_id node, uint32_t *names_out, size_t cap)
 {
 	const struct profile *p = t->profile;
 	const struct profile_symbols *s = &p->symbols;
 	size_t n = 0;
 	for (; node >= PROFILE_NODE_FIRST; node = p->node_parent[node]) {
-		frame_id f = p->node_frame[node];
-		uint32_t first = 0, end = 0;
-		if (p->has_symbols && f && f <= s->frame_count) {
-			first = s->first_line[f - 1];
-			end = s->first_line[f];
-		}
+		uint32_t first, end;
+		lines_of(p, p->node_frame[node], &first, &end);
 		if (first == end && n++ < cap)
 			names_out[n - 1] = UINT32_MAX;
 		for (uint32_t i = first; i < end; i++)
@@ -144,15 +172,10 @@ static void site_resolve(const struct truth *t, node_id node, const bool *is_wra
 			 uint32_t *stamps, uint32_t stamp, struct site_names *out)
 {
 	size_t n = truth_stack(t, node, out->distinct, STACK_NAMES_MAX);
-	out->leaf = UINT32_MAX;
+	out->leaf = leaf_of(t, node, is_wrapper);
 	out->count = 0;
-	bool has_leaf = false;
 	for (size_t i = 0; i < n; i++) {
 		uint32_t name = out->distinct[i];
-		if (!has_leaf && (name == UINT32_MAX || !is_wrapper[name])) {
-			out->leaf = name;
-			has_leaf = true;
-		}
 		if (name == UINT32_MAX || stamps[name] == stamp)
 			continue;
 		stamps[name] = stamp;
