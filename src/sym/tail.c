@@ -66,6 +66,24 @@ static frame_id frame_around(const struct finder *s, node_id n)
 	return n >= PROFILE_NODE_FIRST ? t->node_frame[n] : 0;
 }
 
+/*
+ * How parts of the C library and of the loader jump to each other is not worth reading their debug information
+ * a second time, which takes longer than all other names of a small program.
+ */
+static bool is_inside_libc(const struct finder *s, frame_id caller, frame_id callee)
+{
+	static const char *const starts[] = {"libc.so", "libc-", "ld-", "ld.so"};
+	mod_id module = s->req->frames[caller - 1].module;
+	const char *path = s->req->modules[module - 1].path, *slash = strrchr(path, '/');
+	if (module != s->req->frames[callee - 1].module)
+		return false;
+	for (size_t i = 0; i < sizeof starts / sizeof starts[0]; i++) {
+		if (!strncmp(slash ? slash + 1 : path, starts[i], strlen(starts[i])))
+			return true;
+	}
+	return false;
+}
+
 static bool look_at(struct finder *s, frame_id caller, frame_id callee)
 {
 	uint64_t key = (uint64_t)caller << 32 | callee;
@@ -77,6 +95,7 @@ static bool look_at(struct finder *s, frame_id caller, frame_id callee)
 	const char *called = n->text(n->context, n->callee[caller - 1] - 1);
 	const char *is_in = n->text(n->context, n->func[callee - 1] - 1);
 	return !is_usable(s, caller) || !is_usable(s, callee) || is_same_function(called, is_in) ||
+	       is_inside_libc(s, caller, callee) ||
 	       add_pair(s, (struct tail_pair){.caller = caller, .callee = callee});
 }
 
