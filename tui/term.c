@@ -329,6 +329,7 @@ enum neap_err term_open(const struct term_options *o, struct err *e)
 			       name ? name : "");
 	tcgetattr(STDIN_FILENO, &term.before);
 	set_escdelay(ESCAPE_DELAY_MS);
+	del_curterm(cur_term); /* initscr makes its own */
 	if (!initscr())
 		return err_set(e, ERR_UNSUPPORTED, "cannot use the terminal '%s'",
 			       name ? name : "");

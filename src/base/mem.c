@@ -21,7 +21,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define HUGE_FROM_BYTES ((size_t)8 << 20)
+#define HUGE_FROM_BYTES ((size_t)4 << 20)
 
 #define ARENA_FIRST_BYTES   ((size_t)4 << 10)
 #define ARENA_LARGEST_BYTES ((size_t)1 << 20)
@@ -84,6 +84,22 @@ static struct {
 	size_t ready_bytes, used_bytes; /* what lies ready is at most as much as what is used */
 } large = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
+static void lock_large(void)
+{
+	pthread_mutex_lock(&large.lock);
+}
+
+static void unlock_large(void)
+{
+	pthread_mutex_unlock(&large.lock);
+}
+
+/* As libc does for its allocator: a child of a process with threads can allocate. */
+static __attribute__((constructor)) void heed_forks(void)
+{
+	pthread_atfork(lock_large, unlock_large, unlock_large);
+}
+
 /* Under the lock. */
 static struct ready take_at(size_t i)
 {
@@ -114,7 +130,7 @@ static void *take_ready(size_t bytes)
 {
 	size_t best = READY_MOST;
 	void *p = NULL;
-	pthread_mutex_lock(&large.lock);
+	lock_large();
 	for (size_t i = 0; i < large.count; i++) {
 		size_t has = large.blocks[i].bytes;
 		if (has >= bytes && has - has / 4 <= bytes &&
@@ -128,7 +144,7 @@ static void *take_ready(size_t bytes)
 	} else {
 		make_room(bytes);
 	}
-	pthread_mutex_unlock(&large.lock);
+	unlock_large();
 	return p;
 }
 
@@ -136,9 +152,9 @@ static void note_used(void *p)
 {
 	if (!p)
 		return;
-	pthread_mutex_lock(&large.lock);
+	lock_large();
 	large.used_bytes += malloc_usable_size(p);
-	pthread_mutex_unlock(&large.lock);
+	unlock_large();
 }
 
 static void note_unused(size_t bytes)
@@ -149,7 +165,7 @@ static void note_unused(size_t bytes)
 /* false: it is to be freed. */
 static bool keep_ready(void *p, size_t bytes)
 {
-	pthread_mutex_lock(&large.lock);
+	lock_large();
 	note_unused(bytes);
 	bool is_kept = KEEPS_LARGE && bytes <= large.used_bytes;
 	while (is_kept && large.count &&
@@ -159,7 +175,7 @@ static bool keep_ready(void *p, size_t bytes)
 		large.blocks[large.count++] = (struct ready){p, bytes};
 		large.ready_bytes += bytes;
 	}
-	pthread_mutex_unlock(&large.lock);
+	unlock_large();
 	return is_kept;
 }
 
@@ -187,20 +203,20 @@ static void *large_zalloc(size_t bytes)
 static void *large_realloc(void *p, size_t bytes)
 {
 	size_t had_bytes = p ? malloc_usable_size(p) : 0;
-	pthread_mutex_lock(&large.lock);
+	lock_large();
 	if (bytes > had_bytes)
 		make_room(bytes - had_bytes);
-	pthread_mutex_unlock(&large.lock);
+	unlock_large();
 	void *moved = advised(realloc(p, bytes ? bytes : 1), bytes);
 	if (!moved)
 		return NULL;
 	size_t has_bytes = malloc_usable_size(moved);
-	pthread_mutex_lock(&large.lock);
+	lock_large();
 	if (had_bytes >= LARGE_BYTES)
 		note_unused(had_bytes);
 	if (has_bytes >= LARGE_BYTES)
 		large.used_bytes += has_bytes;
-	pthread_mutex_unlock(&large.lock);
+	unlock_large();
 	return moved;
 }
 

@@ -26,9 +26,9 @@
 #define COST_SHARE         64u /* the recorder takes at most 1/64 of a processor, */
 #define APART_SHARE        8u  /* if intervals of 1/8 of the time so far make that possible */
 #define FIRST_DOUBLING     1000u
+#define FURTHER_DOUBLING   500u
 #define UNSEEN_SHARE       3u /* memory from so many times the heap's peak is worth a word, */
 #define UNSEEN_LEAST_BYTES (64u << 20) /* and this on top */
-#define FURTHER_DOUBLING   500u
 
 /* The rest of a map of made code is read at the end. */
 #define JIT_BYTES_MEANWHILE ((size_t)64 << 20)
@@ -269,7 +269,7 @@ enum neap_err process_new(struct recorder *r, struct newcomer *n, struct process
 	open_clocks(p, n->is_exec);
 	modules_open_exe(p);
 	process_comm(p->pid, p->comm, sizeof p->comm);
-	p->last_busy_ns = p->base_ns;
+	p->last_busy_ns = p->flushed_ns = p->base_ns;
 	p->next_snapshot_ns = p->base_ns + p->interval_ns;
 	*out = p;
 	return NEAP_OK;

@@ -372,9 +372,8 @@ struct process {
 	uint64_t interval_ns; /* current */
 	bool is_adaptive;     /* nobody asked for an interval */
 	uint64_t next_snapshot_ns, flushed_ns, refreshed_ns, last_busy_ns, last_cpu_ns;
-	uint64_t cost_ns;    /* of reading a snapshot, smoothed */
-	uint32_t cost_nodes; /* nodes of the region when it was last measured */
-	uint32_t interval;   /* number of the current one: id of the next snapshot */
+	uint64_t cost_ns;  /* of reading a snapshot, smoothed */
+	uint32_t interval; /* number of the current one: id of the next snapshot */
 	uint32_t snapshot_count, flushed_count;
 
 	struct steady steady;

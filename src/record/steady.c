@@ -9,7 +9,7 @@
  *   - no call path, size or thread was met for the first time,
  *   - the live bytes and the peak moved by less than 1/64,
  *
- * but not longer than the time recorded so far, and 256 intervals.  Counts stay
+ * but not longer than all that was recorded before, and 256 intervals.  Counts stay
  * exact; only the instants that can be asked for lie further apart.  A run that lasts
  * ten times longer adds some four snapshots.  An interval that the user asked for is
  * kept as it is.
@@ -20,7 +20,6 @@
 
 #define SMALL_CHANGE_SHARE 64
 #define SMALL_CHANGE_BYTES 4096
-#define ELAPSED_SHARE      1u
 #define INTERVALS_MOST     256u
 
 static struct steady look(const struct process *p)
@@ -50,7 +49,7 @@ void steady_mark(struct process *p, uint64_t now)
 bool steady_holds(const struct process *p, uint64_t now)
 {
 	const struct steady *then = &p->steady;
-	uint64_t most = (now - p->base_ns) / ELAPSED_SHARE;
+	uint64_t most = then->since_ns - p->base_ns; /* as long as all before it */
 	if (most > p->interval_ns * INTERVALS_MOST)
 		most = p->interval_ns * INTERVALS_MOST;
 	if (!p->is_adaptive || !then->since_ns || now - then->since_ns >= most)

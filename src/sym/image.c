@@ -180,17 +180,6 @@ const char *image_name(const struct image *m, size_t i, size_t *bytes_out)
 	return m->parts[i].name;
 }
 
-/* Large pages for what is filled at once: most of the time of inflating was page faults. */
-static uint8_t *alloc_part(size_t count_bytes)
-{
-	uint8_t *data = mem_alloc(count_bytes);
-	uintptr_t first = ((uintptr_t)data + MEM_HUGE_BYTES - 1) / MEM_HUGE_BYTES * MEM_HUGE_BYTES;
-	uintptr_t end = ((uintptr_t)data + count_bytes) / MEM_HUGE_BYTES * MEM_HUGE_BYTES;
-	if (data && first < end)
-		madvise((void *)first, end - first, MADV_HUGEPAGE);
-	return data;
-}
-
 const uint8_t *image_data(struct image *m, size_t i)
 {
 	struct image_part *p = &m->parts[i];
@@ -198,7 +187,7 @@ const uint8_t *image_data(struct image *m, size_t i)
 		return p->raw;
 	if (p->data || p->is_bad)
 		return p->data;
-	p->data = alloc_part(p->bytes);
+	p->data = mem_alloc(p->bytes);
 	if (!p->data)
 		return NULL;
 	p->is_bad = !inflate_exact(p->kind, p->raw, p->raw_bytes, p->data, p->bytes);

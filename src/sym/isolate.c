@@ -6,7 +6,8 @@
  *
  * A result counts if it is as long as it was announced; how the child ended does not
  * matter.  fork, not a thread: a thread's crash is the process's.  glibc makes malloc
- * usable in the child of a process with threads; nothing else with a lock is used there.
+ * usable in the child of a process with threads, src/base/mem.c its large blocks; nothing
+ * else with a lock is used there.
  */
 #include "config.h"
 

@@ -497,8 +497,10 @@ static bool merge_reserve(struct merge *g, size_t frame_count)
 	    !vec_reserve((void **)&g->frames, &g->frames_cap, frame_count, sizeof *g->frames) ||
 	    !vec_reserve((void **)&g->jobs, &g->jobs_cap, frame_count, sizeof *g->jobs))
 		return false;
-	memset(g->frames + old_count, 0, (frame_count - old_count) * sizeof *g->frames);
-	memset(g->jobs + old_count, 0, (frame_count - old_count) * sizeof *g->jobs);
+	if (frame_count > old_count) {
+		memset(g->frames + old_count, 0, (frame_count - old_count) * sizeof *g->frames);
+		memset(g->jobs + old_count, 0, (frame_count - old_count) * sizeof *g->jobs);
+	}
 	s->first_line[0] = 0;
 	s->frame_count = frame_count;
 	return true;

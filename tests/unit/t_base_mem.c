@@ -7,8 +7,12 @@
 
 #include <criterion/criterion.h>
 #include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #define LARGE ((size_t)4 << 20)
 
@@ -45,6 +49,39 @@ Test(mem, large_blocks_keep_their_bytes_when_they_grow_and_shrink)
 		memset(p, 0x5a, had = sizes[i]);
 	}
 	mem_free(p);
+	mem_free(used);
+}
+
+static atomic_bool has_hammered_enough;
+
+static void *hammer(void *unused)
+{
+	while (!atomic_load(&has_hammered_enough))
+		mem_free(mem_alloc(LARGE));
+	return unused;
+}
+
+/* The lock must not be held for ever in a child, by a thread that is not there. */
+Test(mem, large_blocks_can_be_had_in_a_child_of_a_process_with_threads)
+{
+	pthread_t thread;
+	void *used = mem_alloc(LARGE);
+	cr_assert(used);
+	cr_assert_eq(pthread_create(&thread, NULL, hammer, NULL), 0);
+	for (int i = 0; i < 500; i++) {
+		int status;
+		pid_t child = fork();
+		cr_assert_geq(child, 0);
+		if (!child) {
+			alarm(10);
+			mem_free(mem_alloc(LARGE));
+			_exit(0);
+		}
+		cr_assert_eq(waitpid(child, &status, 0), child);
+		cr_assert_eq(status, 0, "child %d hung", i + 1);
+	}
+	atomic_store(&has_hammered_enough, true);
+	pthread_join(thread, NULL);
 	mem_free(used);
 }
 

@@ -135,8 +135,9 @@ Test(gperftools, takes_128_kib_where_the_distance_is_missing)
 {
 	uint64_t blocks = 3, bytes = 3000;
 	heap_unsample(128 << 10, &blocks, &bytes);
-	struct foreign_sums s = foreign_import(
-		"heap profile: 3: 3000 [3: 3000] @ heap_v2\n3: 3000 [3: 3000] @ 0x10\n", 70);
+	static const char text[] =
+		"heap profile: 3: 3000 [3: 3000] @ heap_v2\n3: 3000 [3: 3000] @ 0x10\n";
+	struct foreign_sums s = foreign_import(text, sizeof text - 1);
 	cr_expect_eq(s.live_bytes, bytes);
 	cr_expect(s.is_estimated);
 	cr_expect(s.unknown & FACT_ALLOCATED);

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "src/record/record_priv.h"
@@ -44,6 +45,7 @@ struct bench {
 	struct process *p;
 	uint64_t now, alloc_count;
 	uint32_t cohort, birth; /* of the current interval */
+	uint32_t finds_places;  /* so many call paths are met at each work */
 };
 
 /* One path with one site, and the thread that allocates there. */
@@ -105,6 +107,14 @@ static void work(struct bench *b, bool frees)
 	b->alloc_count++;
 	h->live_primary_bytes += frees ? 0 : BLOCK_BYTES;
 	h->peak_bytes = (uint64_t)h->live_primary_bytes;
+	h->used_count[NC_SEC_NODES] += b->finds_places;
+}
+
+/* As if the recorder had started with the program and used a processor for so long already. */
+static void pretend_spent(struct bench *b, uint64_t spent_ns)
+{
+	b->r.start_ns = b->p->base_ns;
+	b->r.start_cpu_ns = own_cpu_ns() - spent_ns;
 }
 
 /* Ticks at the times the recorder asks for, until `until`; the program works before each `every`th. */
@@ -235,4 +245,78 @@ Test(record_time, a_gap_in_the_ticks_is_one_interval)
 	struct profile *p = finish(&b);
 	cr_expect_eq(births(p), b.alloc_count);
 	profile_free(p);
+}
+
+/* ---- what it costs ---------------------------------------------------------------------- */
+
+static uint32_t snapshots_of_dear_recorder(uint64_t interval_ns)
+{
+	struct bench b;
+	bench_init(&b, interval_ns);
+	b.finds_places = 1;
+	pretend_spent(&b, 10 * NS_PER_S);
+	run(&b, b.now + 5 * NS_PER_S, 1, false);
+	uint64_t length_ns = b.now - b.p->base_ns;
+	struct profile *p = finish(&b);
+	uint32_t count = p->snapshot_count;
+	cr_expect_eq(births(p), b.alloc_count);
+	cr_expect_geq(p->snapshots[count - 1].time_ns, length_ns - length_ns / 4);
+	profile_free(p);
+	return count;
+}
+
+/* Intervals of an eighth of the time so far: some 5 for each doubling of 10 ms to 5 s. */
+Test(record_time, a_dear_recorder_takes_fewer_snapshots_but_not_few)
+{
+	uint32_t count = snapshots_of_dear_recorder(0);
+	cr_expect(count >= 30 && count <= 60, "%u snapshots", count);
+}
+
+Test(record_time, an_interval_that_was_asked_for_is_kept_by_a_dear_recorder)
+{
+	uint32_t count = snapshots_of_dear_recorder(10 * NS_PER_MS);
+	cr_expect(count >= 450 && count <= 510, "%u snapshots", count);
+}
+
+/* ---- steady stretches -------------------------------------------------------------------- */
+
+Test(record_time, a_steady_stretch_is_as_long_as_all_before_it)
+{
+	struct bench b;
+	bench_init(&b, 0);
+	pretend_spent(&b, 0);
+	run(&b, b.now + 60 * NS_PER_S, 1, true);
+	struct profile *p = finish(&b);
+	cr_expect(p->snapshot_count >= 25 && p->snapshot_count <= 35, "%u snapshots",
+		  (unsigned)p->snapshot_count);
+	for (size_t i = 1; i < p->snapshot_count; i++) {
+		uint64_t before = p->snapshots[i - 1].time_ns;
+		uint64_t length = p->snapshots[i].time_ns - before;
+		cr_expect_leq(length, 2700 * NS_PER_MS);
+		cr_expect_leq(length, before + 20 * NS_PER_MS, "%zu ns after %zu ns",
+			      (size_t)length, (size_t)before);
+	}
+	profile_free(p);
+}
+
+/* ---- handing out ------------------------------------------------------------------------- */
+
+static uint64_t file_bytes(void)
+{
+	struct stat st;
+	cr_assert_eq(stat("out.neap", &st), 0);
+	return (uint64_t)st.st_size;
+}
+
+Test(record_time, little_is_handed_out_within_ten_seconds)
+{
+	struct bench b;
+	bench_init(&b, 0);
+	pretend_spent(&b, 0);
+	uint64_t at_start = file_bytes();
+	run(&b, b.now + 9 * NS_PER_S, 1, true);
+	cr_expect_eq(file_bytes(), at_start);
+	run(&b, b.now + 3 * NS_PER_S, 1, true);
+	cr_expect_gt(file_bytes(), at_start);
+	profile_free(finish(&b));
 }
