@@ -20,7 +20,7 @@
 #define IDLE_AFTER_NS      NS_PER_S
 #define FLUSH_NS           NS_PER_S
 #define FLUSH_MOST_NS      (4 * NS_PER_S)
-#define LITTLE_BYTES       (16u << 10)     /* not worth blocks of their own, */
+#define LITTLE_BYTES       (32u << 10)     /* not worth blocks of their own, */
 #define LITTLE_LATEST_NS   (10 * NS_PER_S) /* until then */
 #define REFRESH_NS         (100 * NS_PER_MS)
 #define COST_SHARE         64u /* the recorder takes at most 1/64 of a processor, */
