@@ -134,6 +134,11 @@ static void settle_heap(void)
 	mallopt(M_TOP_PAD, 1 << 20);
 }
 
+static int exit_status(int status)
+{
+	return status == CMD_DONE ? CMD_OK : status;
+}
+
 /* `neap FILE` opens it. */
 static bool is_file(const char *name)
 {
@@ -162,9 +167,9 @@ int main(int argc, char **argv)
 	}
 	const struct cmd *c = find_command(name);
 	if (c)
-		return c->run(argc - 1, argv + 1);
+		return exit_status(c->run(argc - 1, argv + 1));
 	if (is_file(name))
-		return cmd_browse_file(argc, argv);
+		return exit_status(cmd_browse_file(argc, argv));
 	fprintf(stderr, "neap: there is no %s '%s'; neap --help lists the commands\n",
 		name[0] == '-' ? "option" : "command", name);
 	return CMD_USAGE;

@@ -9,6 +9,7 @@
 #include "src/base/err.h"
 
 enum cmd_status {
+	CMD_DONE = -1, /* within a command: nothing is left to do, as after --help */
 	CMD_OK = 0,
 	CMD_FAILED = 1,
 	CMD_USAGE = 2,
@@ -18,7 +19,8 @@ struct cmd {
 	const char *name;    /* as typed after "neap" */
 	const char *summary; /* one phrase, for `neap --help` */
 	const char *usage;   /* the whole text of `neap NAME --help`; ends with a newline */
-	/* argv[0] is the subcommand's name; getopt_long can be used at once.  Returns the exit status. */
+	/* argv[0] is the subcommand's name; getopt_long can be used at once.  Returns the exit status,
+	 * or CMD_DONE for CMD_OK. */
 	int (*run)(int argc, char **argv);
 };
 

@@ -11,7 +11,6 @@
 #include "src/cmd/setting.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -24,7 +23,6 @@
 enum option_id {
 	OPT_KEYS = 256,
 	OPT_GLYPHS,
-	OPT_COLOUR,
 	OPT_PLAIN,
 	OPT_NO_MOUSE,
 	OPT_FOLLOW,
@@ -34,43 +32,40 @@ enum option_id {
 static const struct option long_options[] = {
 	{"keys", optional_argument, NULL, OPT_KEYS},
 	{"glyphs", required_argument, NULL, OPT_GLYPHS},
-	{"color", optional_argument, NULL, OPT_COLOUR},
-	{"colour", optional_argument, NULL, OPT_COLOUR},
+	OPTION_COLOUR,
 	{"plain", no_argument, NULL, OPT_PLAIN},
 	{"no-mouse", no_argument, NULL, OPT_NO_MOUSE},
 	{"follow", no_argument, NULL, OPT_FOLLOW},
 	{"no-state", no_argument, NULL, OPT_NO_STATE},
 	{SETTING_WRAPPER},
 	{SETTING_SOURCE_PATH},
-	{"help", no_argument, NULL, 'h'},
+	OPTION_HELP,
 	{NULL, 0, NULL, 0},
 };
 
 struct request {
-	bool lists_keys, has_script, is_done;
+	bool lists_keys, has_script;
 	int file_count;
 	char **files;
 };
 
 /* neap-browse checks the values of its options; here only what decides whether it runs. */
+static int take_option(int option, const char *value, void *request)
+{
+	struct request *r = request;
+	if (option == OPT_KEYS && value)
+		r->has_script = true;
+	else if (option == OPT_KEYS)
+		r->lists_keys = true;
+	return CMD_OK;
+}
+
 static int parse(int argc, char **argv, struct request *r)
 {
-	int option;
-	opterr = 0;
-	while ((option = getopt_long(argc, argv, ":h", long_options, NULL)) != -1) {
-		if (option == ':')
-			return cmd_bad_usage(&cmd_browse, "'%s' needs a value", argv[optind - 1]);
-		if (option == '?')
-			return cmd_bad_usage(&cmd_browse, "unknown option '%s'", argv[optind - 1]);
-		if (option == OPT_KEYS && optarg)
-			r->has_script = true;
-		else if (option == OPT_KEYS)
-			r->lists_keys = true;
-		if (option == 'h') {
-			r->is_done = true;
-			return cmd_help(&cmd_browse);
-		}
-	}
+	const struct option_reader reader = {&cmd_browse, ":h", long_options, take_option};
+	int status = options_read(&reader, argc, argv, r);
+	if (status)
+		return status;
 	r->file_count = argc - optind;
 	r->files = argv + optind;
 	if (r->file_count > 2)
@@ -93,7 +88,6 @@ static int print_report(int file_count, char **files)
 	char report[] = "report", diff[] = "diff";
 	char *args[] = {file_count > 1 ? diff : report, file_count ? files[0] : NULL,
 			file_count > 1 ? files[1] : NULL, NULL};
-	optind = 0; /* getopt begins anew */
 	return (file_count > 1 ? &cmd_diff : &cmd_report)->run(1 + file_count, args);
 }
 
@@ -160,7 +154,7 @@ static int run(int argc, char **argv)
 {
 	struct request r = {.file_count = 0};
 	int status = parse(argc, argv, &r);
-	if (status || r.is_done)
+	if (status)
 		return status;
 	if (r.lists_keys || r.has_script || has_terminal())
 		return browse(argc, argv, &r);
@@ -172,7 +166,7 @@ int cmd_browse_file(int argc, char **argv)
 {
 	struct request r = {.file_count = 0};
 	int status = parse(argc, argv, &r);
-	if (status || r.is_done)
+	if (status)
 		return status;
 	return has_terminal() || r.has_script ? browse(argc, argv, &r)
 					      : print_report(r.file_count, r.files);

@@ -8,31 +8,27 @@
 #include "src/cmd/setting.h"
 #include "src/report/report.h"
 
-#include <getopt.h>
 #include <stdio.h>
 #include <string.h>
 
 enum option_id {
 	OPT_EXPLAIN = 256,
-	OPT_STRICT,
-	OPT_COLOUR,
-	OPT_WIDTH
+	OPT_STRICT
 };
 
 static const struct option long_options[] = {
 	{"explain", no_argument, NULL, OPT_EXPLAIN},
 	{"strict", no_argument, NULL, OPT_STRICT},
-	{"color", optional_argument, NULL, OPT_COLOUR},
-	{"colour", optional_argument, NULL, OPT_COLOUR},
-	{"width", required_argument, NULL, OPT_WIDTH},
+	OPTION_COLOUR,
+	OPTION_WIDTH,
 	{SETTING_WRAPPER},
-	{"help", no_argument, NULL, 'h'},
+	OPTION_HELP,
 	{NULL, 0, NULL, 0},
 };
 
-/* One option; CMD_OK to go on. */
-static int take_option(int option, const char *value, struct ask *ask)
+static int take_option(int option, const char *value, void *request)
 {
+	struct ask *ask = request;
 	switch (option) {
 	case OPT_EXPLAIN:
 		ask->is_explaining = true;
@@ -41,38 +37,20 @@ static int take_option(int option, const char *value, struct ask *ask)
 		ask->is_strict = true;
 		return CMD_OK;
 	case OPT_COLOUR:
-		if (screen_parse_colour(value ? value : "always", &ask->colour))
-			return CMD_OK;
-		return cmd_bad_usage(&cmd_diff, "--color is auto, always or never, not '%s'",
-				     value);
-	case OPT_WRAPPER:
-		return setting_take(&cmd_diff, &ask->settings, option, value);
+		return option_colour(&cmd_diff, value, &ask->colour);
+	case OPT_WIDTH:
+		return option_width(&cmd_diff, value, &ask->width_cols);
 	default:
-		ask->width_cols = parse_count(value, REPORT_WIDTH_MIN_COLS, REPORT_WIDTH_MAX_COLS);
-		if (ask->width_cols)
-			return CMD_OK;
-		return cmd_bad_usage(&cmd_diff, "--width needs a number from %u to %u, not '%s'",
-				     REPORT_WIDTH_MIN_COLS, REPORT_WIDTH_MAX_COLS, value);
+		return setting_take(&cmd_diff, &ask->settings, option, value);
 	}
 }
 
-static int parse(int argc, char **argv, struct ask *ask, bool *is_done)
+static int parse(int argc, char **argv, struct ask *ask)
 {
-	int option;
-	opterr = 0;
-	while ((option = getopt_long(argc, argv, ":h", long_options, NULL)) != -1) {
-		if (option == 'h') {
-			*is_done = true;
-			return cmd_help(&cmd_diff);
-		}
-		if (option == ':')
-			return cmd_bad_usage(&cmd_diff, "'%s' needs a value", argv[optind - 1]);
-		if (option == '?')
-			return cmd_bad_usage(&cmd_diff, "unknown option '%s'", argv[optind - 1]);
-		int status = take_option(option, optarg, ask);
-		if (status)
-			return status;
-	}
+	const struct option_reader reader = {&cmd_diff, ":h", long_options, take_option};
+	int status = options_read(&reader, argc, argv, ask);
+	if (status)
+		return status;
 	if (argc - optind < 2)
 		return cmd_bad_usage(&cmd_diff,
 				     "two profiles are needed: the old one, the new one");
@@ -124,11 +102,10 @@ static int run_on(struct ask *ask, int argc, char **argv)
 static int run(int argc, char **argv)
 {
 	struct ask ask = {.file_count = 2};
-	bool is_done = false;
-	int status = parse(argc, argv, &ask, &is_done);
-	if (!status && !is_done)
+	int status = parse(argc, argv, &ask);
+	if (!status)
 		status = setting_load(&ask.settings);
-	if (!status && !is_done)
+	if (!status)
 		status = run_on(&ask, argc, argv);
 	settings_release(&ask.settings);
 	return status;

@@ -9,7 +9,6 @@
 #include "src/cmd/setting.h"
 #include "src/exchange/exchange.h"
 
-#include <getopt.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -28,7 +27,7 @@ static const struct option long_options[] = {
 	{"formats", no_argument, NULL, OPT_FORMATS},
 	{"strict", no_argument, NULL, OPT_STRICT},
 	{SETTING_WRAPPER},
-	{"help", no_argument, NULL, 'h'},
+	OPTION_HELP,
 	{NULL, 0, NULL, 0},
 };
 
@@ -36,7 +35,6 @@ struct exporting {
 	struct ask ask;
 	const char *output; /* NULL: standard output */
 	enum exchange_format format;
-	bool is_done;
 };
 
 /* ---- formats ------------------------------------------------------------------------- */
@@ -93,8 +91,9 @@ static int take_format(const char *name, struct exporting *ex)
 
 /* ---- arguments ------------------------------------------------------------------------- */
 
-static int take_option(int option, const char *value, struct exporting *ex)
+static int take_option(int option, const char *value, void *request)
 {
+	struct exporting *ex = request;
 	switch (option) {
 	case 'o':
 		ex->output = strcmp(value, "-") != 0 ? value : NULL;
@@ -104,31 +103,13 @@ static int take_option(int option, const char *value, struct exporting *ex)
 	case OPT_STRICT:
 		ex->ask.is_strict = true;
 		return CMD_OK;
-	case OPT_WRAPPER:
-		return setting_take(&cmd_export, &ex->ask.settings, option, value);
-	case OPT_FORMATS:
-		ex->is_done = true;
-		return print_formats(true);
+	case OPT_FORMATS: {
+		int status = print_formats(true);
+		return status ? status : CMD_DONE;
+	}
 	default:
-		ex->is_done = true;
-		return cmd_help(&cmd_export);
+		return setting_take(&cmd_export, &ex->ask.settings, option, value);
 	}
-}
-
-static int parse(int argc, char **argv, struct exporting *ex)
-{
-	int option;
-	opterr = 0;
-	while ((option = getopt_long(argc, argv, ":o:h", long_options, NULL)) != -1) {
-		if (option == ':')
-			return cmd_bad_usage(&cmd_export, "'%s' needs a value", argv[optind - 1]);
-		if (option == '?')
-			return cmd_bad_usage(&cmd_export, "unknown option '%s'", argv[optind - 1]);
-		int status = take_option(option, optarg, ex);
-		if (status || ex->is_done)
-			return status;
-	}
-	return CMD_OK;
 }
 
 /* A query has more than one word or begins with a population; a file called so needs a slash. */
@@ -220,10 +201,11 @@ static int run_on(struct exporting *ex, int count, char **args)
 static int run(int argc, char **argv)
 {
 	struct exporting ex = {.format = EXCHANGE_ANY};
-	int status = parse(argc, argv, &ex);
-	if (!status && !ex.is_done)
+	const struct option_reader reader = {&cmd_export, ":ho:", long_options, take_option};
+	int status = options_read(&reader, argc, argv, &ex);
+	if (!status)
 		status = setting_load(&ex.ask.settings);
-	if (!status && !ex.is_done)
+	if (!status)
 		status = run_on(&ex, argc - optind, argv + optind);
 	settings_release(&ex.ask.settings);
 	return status;

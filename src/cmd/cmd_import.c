@@ -6,12 +6,12 @@
 #include "src/base/mem.h"
 #include "src/cmd/cmd.h"
 #include "src/cmd/formats.h"
+#include "src/cmd/options.h"
 #include "src/cmd/screen.h"
 #include "src/exchange/exchange.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -35,55 +35,54 @@ static const struct option long_options[] = {
 	{"format", required_argument, NULL, OPT_FORMAT},
 	{"formats", no_argument, NULL, OPT_FORMATS},
 	{"force", no_argument, NULL, OPT_FORCE},
-	{"help", no_argument, NULL, 'h'},
+	OPTION_HELP,
 	{NULL, 0, NULL, 0},
 };
 
 struct importing {
 	const char *file, *output;
 	enum exchange_format format;
-	bool wants_formats, wants_overwrite;
+	bool wants_overwrite;
 	/* progress */
 	bool has_line;
 	uint64_t start_ns, said_ns;
 	struct buf summary;
 };
 
-static int parse(int argc, char **argv, struct importing *im, bool *is_done)
+static int take_format(const char *name, struct importing *im)
 {
-	int option;
-	opterr = 0;
-	while ((option = getopt_long(argc, argv, ":ho:", long_options, NULL)) != -1) {
-		switch (option) {
-		case 'h':
-			*is_done = true;
-			return cmd_help(&cmd_import);
-		case 'o':
-			im->output = optarg;
-			break;
-		case OPT_FORMAT:
-			im->format = exchange_format_find(optarg);
-			if (im->format == EXCHANGE_ANY ||
-			    !exchange_format_info(im->format)->can_read)
-				return cmd_bad_usage(&cmd_import,
-						     "there is no format '%s' to import; "
-						     "--formats lists them",
-						     optarg);
-			break;
-		case OPT_FORMATS:
-			im->wants_formats = true;
-			break;
-		case OPT_FORCE:
-			im->wants_overwrite = true;
-			break;
-		case ':':
-			return cmd_bad_usage(&cmd_import, "'%s' needs a value", argv[optind - 1]);
-		default:
-			return cmd_bad_usage(&cmd_import, "unknown option '%s'", argv[optind - 1]);
-		}
-	}
-	if (im->wants_formats)
+	im->format = exchange_format_find(name);
+	if (im->format != EXCHANGE_ANY && exchange_format_info(im->format)->can_read)
 		return CMD_OK;
+	return cmd_bad_usage(&cmd_import, "there is no format '%s' to import; --formats lists them",
+			     name);
+}
+
+static int take_option(int option, const char *value, void *request)
+{
+	struct importing *im = request;
+	switch (option) {
+	case 'o':
+		im->output = value;
+		return CMD_OK;
+	case OPT_FORMAT:
+		return take_format(value, im);
+	case OPT_FORMATS: {
+		int status = print_formats(false);
+		return status ? status : CMD_DONE;
+	}
+	default:
+		im->wants_overwrite = true;
+		return CMD_OK;
+	}
+}
+
+static int parse(int argc, char **argv, struct importing *im)
+{
+	const struct option_reader reader = {&cmd_import, ":ho:", long_options, take_option};
+	int status = options_read(&reader, argc, argv, im);
+	if (status)
+		return status;
 	if (optind == argc)
 		return cmd_bad_usage(&cmd_import, "which file?");
 	if (argc - optind > 1)
@@ -294,13 +293,8 @@ static int import_file(struct importing *im)
 static int run(int argc, char **argv)
 {
 	struct importing im = {.format = EXCHANGE_ANY};
-	bool is_done = false;
-	int status = parse(argc, argv, &im, &is_done);
-	if (status || is_done)
-		return status;
-	if (im.wants_formats)
-		return print_formats(false);
-	return cmd_finish(import_file(&im));
+	int status = parse(argc, argv, &im);
+	return status ? status : cmd_finish(import_file(&im));
 }
 
 static const char usage[] =

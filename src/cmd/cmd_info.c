@@ -5,13 +5,13 @@
 #include "src/base/mem.h"
 #include "src/cmd/cmd.h"
 #include "src/cmd/find.h"
+#include "src/cmd/options.h"
 #include "src/cmd/screen.h"
 #include "src/graph/graph.h"
 #include "src/profile/info.h"
 #include "src/profile/profile.h"
 #include "src/report/missing.h"
 
-#include <getopt.h>
 #include <langinfo.h>
 #include <locale.h>
 #include <stdio.h>
@@ -42,40 +42,42 @@ static int set_mode(struct request *r, enum mode mode)
 	return CMD_OK;
 }
 
-static int parse(int argc, char **argv, struct request *r, bool *is_done)
+enum option_id {
+	OPT_JSON = 256,
+	OPT_DUMP,
+	OPT_CHECK,
+	OPT_MISSING
+};
+
+static const struct option long_options[] = {
+	{"json", no_argument, NULL, OPT_JSON},
+	{"dump", no_argument, NULL, OPT_DUMP},
+	{"check", no_argument, NULL, OPT_CHECK},
+	{"missing-symbols", no_argument, NULL, OPT_MISSING},
+	OPTION_HELP,
+	{NULL, 0, NULL, 0},
+};
+
+static int take_option(int option, const char *value, void *request)
 {
-	enum {
-		OPT_JSON = 256,
-		OPT_DUMP,
-		OPT_CHECK,
-		OPT_MISSING
-	};
-	static const struct option options[] = {
-		{"json", no_argument, NULL, OPT_JSON},
-		{"dump", no_argument, NULL, OPT_DUMP},
-		{"check", no_argument, NULL, OPT_CHECK},
-		{"missing-symbols", no_argument, NULL, OPT_MISSING},
-		{"help", no_argument, NULL, 'h'},
-		{0},
-	};
-	int status = CMD_OK;
-	for (int c; !status && (c = getopt_long(argc, argv, "h", options, NULL)) != -1;) {
-		if (c == 'h') {
-			*is_done = true;
-			return cmd_help(&cmd_info);
-		}
-		if (c == '?')
-			return cmd_bad_usage(&cmd_info, "see the message above");
-		status = set_mode(r, c == OPT_JSON    ? MODE_JSON
-				     : c == OPT_DUMP  ? MODE_DUMP
-				     : c == OPT_CHECK ? MODE_CHECK
-						      : MODE_MISSING);
-	}
-	if (!status && argc - optind > 1)
+	(void)value;
+	return set_mode(request, option == OPT_JSON    ? MODE_JSON
+				 : option == OPT_DUMP  ? MODE_DUMP
+				 : option == OPT_CHECK ? MODE_CHECK
+						       : MODE_MISSING);
+}
+
+static int parse(int argc, char **argv, struct request *r)
+{
+	const struct option_reader reader = {&cmd_info, ":h", long_options, take_option};
+	int status = options_read(&reader, argc, argv, r);
+	if (status)
+		return status;
+	if (argc - optind > 1)
 		return cmd_bad_usage(&cmd_info, "one FILE at a time, not also '%s'",
 				     argv[optind + 1]);
-	r->path = optind < argc ? argv[optind] : NULL;
-	return status;
+	r->path = argv[optind];
+	return CMD_OK;
 }
 
 static enum neap_err dump(const char *path, struct buf *out, struct err *e)
@@ -141,9 +143,8 @@ static enum neap_err answer(const struct request *r, const char *path, struct bu
 static int run(int argc, char **argv)
 {
 	struct request r = {0};
-	bool is_done = false;
-	int status = parse(argc, argv, &r, &is_done);
-	if (status || is_done)
+	int status = parse(argc, argv, &r);
+	if (status)
 		return status;
 	setlocale(LC_CTYPE, "");
 	struct err e = {0};

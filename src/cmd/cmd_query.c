@@ -11,7 +11,6 @@
 #include "src/report/report.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -24,16 +23,13 @@ enum option_id {
 	OPT_FIELDS,
 	OPT_FORMATS,
 	OPT_POPULATIONS,
-	OPT_COMPLETE,
-	OPT_COLOUR,
-	OPT_WIDTH
+	OPT_COMPLETE
 };
 
 struct request {
 	struct ask ask;
 	const char *script;   /* -f */
 	const char *complete; /* --complete */
-	bool is_done;
 };
 
 static const struct option long_options[] = {
@@ -44,27 +40,30 @@ static const struct option long_options[] = {
 	{"formats", no_argument, NULL, OPT_FORMATS},
 	{"populations", no_argument, NULL, OPT_POPULATIONS},
 	{"complete", required_argument, NULL, OPT_COMPLETE},
-	{"color", optional_argument, NULL, OPT_COLOUR},
-	{"colour", optional_argument, NULL, OPT_COLOUR},
-	{"width", required_argument, NULL, OPT_WIDTH},
+	OPTION_COLOUR,
+	OPTION_WIDTH,
 	{SETTING_WRAPPER},
 	{SETTING_SOURCE_PATH},
-	{"help", no_argument, NULL, 'h'},
+	OPTION_HELP,
 	{NULL, 0, NULL, 0},
 };
 
-static int take_width(const char *value, struct request *r)
+/* The words of the language. */
+static int list(int option)
 {
-	r->ask.width_cols = parse_count(value, REPORT_WIDTH_MIN_COLS, REPORT_WIDTH_MAX_COLS);
-	if (r->ask.width_cols)
-		return CMD_OK;
-	return cmd_bad_usage(&cmd_query, "--width needs a number from %u to %u, not '%s'",
-			     REPORT_WIDTH_MIN_COLS, REPORT_WIDTH_MAX_COLS, value);
+	if (option == OPT_FIELDS)
+		vocabulary_fields();
+	else if (option == OPT_FORMATS)
+		vocabulary_formats();
+	else
+		vocabulary_populations();
+	int status = cmd_finish(CMD_OK);
+	return status ? status : CMD_DONE;
 }
 
-/* One option; CMD_OK to go on. */
-static int take_option(int option, const char *value, struct request *r)
+static int take_option(int option, const char *value, void *request)
 {
+	struct request *r = request;
 	switch (option) {
 	case 'f':
 		r->script = value;
@@ -79,44 +78,15 @@ static int take_option(int option, const char *value, struct request *r)
 		r->complete = value;
 		return CMD_OK;
 	case OPT_COLOUR:
-		if (screen_parse_colour(value ? value : "always", &r->ask.colour))
-			return CMD_OK;
-		return cmd_bad_usage(&cmd_query, "--color is auto, always or never, not '%s'",
-				     value);
+		return option_colour(&cmd_query, value, &r->ask.colour);
 	case OPT_WIDTH:
-		return take_width(value, r);
+		return option_width(&cmd_query, value, &r->ask.width_cols);
 	case OPT_WRAPPER:
 	case OPT_SOURCE_PATH:
 		return setting_take(&cmd_query, &r->ask.settings, option, value);
 	default:
-		break;
+		return list(option);
 	}
-	r->is_done = true;
-	if (option == 'h')
-		return cmd_help(&cmd_query);
-	if (option == OPT_FIELDS)
-		vocabulary_fields();
-	else if (option == OPT_FORMATS)
-		vocabulary_formats();
-	else
-		vocabulary_populations();
-	return cmd_finish(CMD_OK);
-}
-
-static int parse(int argc, char **argv, struct request *r)
-{
-	int option;
-	opterr = 0;
-	while ((option = getopt_long(argc, argv, ":f:h", long_options, NULL)) != -1) {
-		if (option == ':')
-			return cmd_bad_usage(&cmd_query, "'%s' needs a value", argv[optind - 1]);
-		if (option == '?')
-			return cmd_bad_usage(&cmd_query, "unknown option '%s'", argv[optind - 1]);
-		int status = take_option(option, optarg, r);
-		if (status || r->is_done)
-			return status;
-	}
-	return CMD_OK;
 }
 
 /* ---- which argument is what ------------------------------------------------------------ */
@@ -223,10 +193,11 @@ static int run_on(struct request *r, int count, char **args)
 static int run(int argc, char **argv)
 {
 	struct request r = {.script = NULL};
-	int status = parse(argc, argv, &r);
-	if (!status && !r.is_done)
+	const struct option_reader reader = {&cmd_query, ":hf:", long_options, take_option};
+	int status = options_read(&reader, argc, argv, &r);
+	if (!status)
 		status = setting_load(&r.ask.settings);
-	if (!status && !r.is_done)
+	if (!status)
 		status = run_on(&r, argc - optind, argv + optind);
 	settings_release(&r.ask.settings);
 	return status;

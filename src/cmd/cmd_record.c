@@ -4,12 +4,12 @@
 #include "src/base/fmt.h"
 #include "src/base/mem.h"
 #include "src/cmd/cmd.h"
+#include "src/cmd/options.h"
 #include "src/cmd/record_ui.h"
 #include "src/record/record.h"
 
 #include <ctype.h>
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,7 +48,6 @@ enum long_option {
 	OPT_WAIT_ALL,
 	OPT_MMAP,
 	OPT_FORCE,
-	OPT_HELP,
 };
 
 static const struct option long_options[] = {
@@ -59,34 +58,38 @@ static const struct option long_options[] = {
 	{"mmap", no_argument, NULL, OPT_MMAP},
 	{"quiet", no_argument, NULL, 'q'},
 	{"force", no_argument, NULL, OPT_FORCE},
-	{"help", no_argument, NULL, OPT_HELP},
+	OPTION_HELP,
 	{NULL, 0, NULL, 0},
 };
 
 struct request {
 	struct record_options options;
-	bool is_quiet, wants_help;
+	bool is_quiet;
 };
 
-static int parse_option(int opt, struct request *r)
+static int take_interval(const char *value, uint64_t *out_ns)
 {
-	switch (opt) {
+	if (parse_time(value, out_ns))
+		return CMD_OK;
+	return cmd_bad_usage(&cmd_record,
+			     "--interval %s: expected a time from 1ms to 1h, such as 10ms or 0.5s",
+			     value);
+}
+
+static int take_option(int option, const char *value, void *request)
+{
+	struct request *r = request;
+	switch (option) {
 	case 'o':
-		r->options.output = optarg;
+		r->options.output = value;
 		return CMD_OK;
 	case OPT_INTERVAL:
-		if (!parse_time(optarg, &r->options.interval_ns))
-			return cmd_bad_usage(
-				&cmd_record,
-				"--interval %s: expected a time from 1ms to 1h, such as "
-				"10ms or 0.5s",
-				optarg);
-		return CMD_OK;
+		return take_interval(value, &r->options.interval_ns);
 	case OPT_CHILDREN:
-		r->options.has_no_children = !strcmp(optarg, "none");
-		if (!r->options.has_no_children && strcmp(optarg, "all") != 0)
+		r->options.has_no_children = !strcmp(value, "none");
+		if (!r->options.has_no_children && strcmp(value, "all") != 0)
 			return cmd_bad_usage(&cmd_record, "--children %s: expected none or all",
-					     optarg);
+					     value);
 		return CMD_OK;
 	case OPT_WAIT_ALL:
 		r->options.wants_wait_all = true;
@@ -97,35 +100,20 @@ static int parse_option(int opt, struct request *r)
 	case 'q':
 		r->is_quiet = true;
 		return CMD_OK;
-	case OPT_FORCE:
+	default:
 		r->options.wants_overwrite = true;
 		return CMD_OK;
-	case OPT_HELP:
-		r->wants_help = true;
-		return CMD_OK;
-	case ':':
-		return cmd_bad_usage(&cmd_record, "option '%s' needs a value",
-				     r->options.argv[optind - 1]);
-	default:
-		return cmd_bad_usage(&cmd_record, "unknown option '%s'",
-				     r->options.argv[optind - 1]);
 	}
 }
 
 static int parse(int argc, char **argv, struct request *r)
 {
-	int opt;
-	r->options.argv = argv;
-	optind = 0; /* main has used getopt's state or not: start anew */
-	opterr = 0;
-	while (!r->wants_help &&
-	       (opt = getopt_long(argc, argv, "+:o:q", long_options, NULL)) != -1) {
-		int status = parse_option(opt, r);
-		if (status)
-			return status;
-	}
+	const struct option_reader reader = {&cmd_record, "+:ho:q", long_options, take_option};
+	int status = options_read(&reader, argc, argv, r);
+	if (status)
+		return status;
 	r->options.argv = argv + optind;
-	if (!r->wants_help && optind >= argc)
+	if (optind >= argc)
 		return cmd_bad_usage(&cmd_record, "which program? neap record PROG ARGS");
 	return CMD_OK;
 }
@@ -136,8 +124,6 @@ static int run(int argc, char **argv)
 	int status = parse(argc, argv, &r);
 	if (status)
 		return status;
-	if (r.wants_help)
-		return cmd_help(&cmd_record);
 	struct record_ui ui;
 	record_ui_init(&ui, r.is_quiet);
 	struct record_result result;
@@ -170,7 +156,7 @@ const struct cmd cmd_record = {
 		"  -q, --quiet          no progress, no summary; only errors\n"
 		"      --force          replace an existing profile (default: use a numbered "
 		"name)\n"
-		"      --help           this text\n"
+		"  -h, --help           this text\n"
 		"\n"
 		"Exits with PROG's status, 128+N if signal N ended it; 127 if PROG is not there,\n"
 		"126 if it cannot be executed, 2 if it cannot be recorded and was not started.\n",

@@ -11,7 +11,6 @@
 #include "src/report/report.h"
 #include "src/report/suspects.h"
 
-#include <getopt.h>
 #include <stdio.h>
 
 #define STATUS_UNREADABLE 3 /* the file can't be read */
@@ -28,34 +27,35 @@ struct request {
 
 enum option_id {
 	OPT_FULL = 256,
-	OPT_SUSPECTS,
-	OPT_COLOUR,
-	OPT_WIDTH
+	OPT_SUSPECTS
 };
 
 static const struct option long_options[] = {
 	{"top", required_argument, NULL, 'n'},
 	{"full-stacks", no_argument, NULL, OPT_FULL},
 	{"suspects", no_argument, NULL, OPT_SUSPECTS},
-	{"color", optional_argument, NULL, OPT_COLOUR},
-	{"colour", optional_argument, NULL, OPT_COLOUR},
-	{"width", required_argument, NULL, OPT_WIDTH},
+	OPTION_COLOUR,
+	OPTION_WIDTH,
 	{SETTING_WRAPPER},
-	{"help", no_argument, NULL, 'h'},
+	OPTION_HELP,
 	{NULL, 0, NULL, 0},
 };
 
-/* One option; CMD_OK to go on. */
-static int take_option(int option, const char *value, struct request *r)
+static int take_top(const char *value, size_t *out)
 {
+	*out = parse_count(value, 1, TOP_MAX);
+	if (*out)
+		return CMD_OK;
+	return cmd_bad_usage(&cmd_report, "--top needs a number from 1 to %u, not '%s'", TOP_MAX,
+			     value);
+}
+
+static int take_option(int option, const char *value, void *request)
+{
+	struct request *r = request;
 	switch (option) {
 	case 'n':
-		r->options.top_count = parse_count(value, 1, TOP_MAX);
-		if (!r->options.top_count)
-			return cmd_bad_usage(&cmd_report,
-					     "--top needs a number from 1 to %u, not '%s'", TOP_MAX,
-					     value);
-		return CMD_OK;
+		return take_top(value, &r->options.top_count);
 	case OPT_FULL:
 		r->options.has_full_stacks = true;
 		return CMD_OK;
@@ -63,41 +63,20 @@ static int take_option(int option, const char *value, struct request *r)
 		r->wants_suspects = true;
 		return CMD_OK;
 	case OPT_COLOUR:
-		if (!screen_parse_colour(value ? value : "always", &r->colour))
-			return cmd_bad_usage(&cmd_report,
-					     "--color is auto, always or never, not '%s'", value);
-		return CMD_OK;
+		return option_colour(&cmd_report, value, &r->colour);
 	case OPT_WIDTH:
-		r->options.width_cols =
-			parse_count(value, REPORT_WIDTH_MIN_COLS, REPORT_WIDTH_MAX_COLS);
-		if (!r->options.width_cols)
-			return cmd_bad_usage(&cmd_report,
-					     "--width needs a number from %u to %u, not '%s'",
-					     REPORT_WIDTH_MIN_COLS, REPORT_WIDTH_MAX_COLS, value);
-		return CMD_OK;
+		return option_width(&cmd_report, value, &r->options.width_cols);
 	default:
 		return setting_take(&cmd_report, &r->settings, option, value);
 	}
 }
 
-/* Returns CMD_OK with *is_done if there is nothing left to do. */
-static int parse(int argc, char **argv, struct request *r, bool *is_done)
+static int parse(int argc, char **argv, struct request *r)
 {
-	int option;
-	opterr = 0;
-	while ((option = getopt_long(argc, argv, ":n:h", long_options, NULL)) != -1) {
-		if (option == 'h') {
-			*is_done = true;
-			return cmd_help(&cmd_report);
-		}
-		if (option == ':')
-			return cmd_bad_usage(&cmd_report, "'%s' needs a value", argv[optind - 1]);
-		if (option == '?')
-			return cmd_bad_usage(&cmd_report, "unknown option '%s'", argv[optind - 1]);
-		int status = take_option(option, optarg, r);
-		if (status)
-			return status;
-	}
+	const struct option_reader reader = {&cmd_report, ":hn:", long_options, take_option};
+	int status = options_read(&reader, argc, argv, r);
+	if (status)
+		return status;
 	if (argc - optind > 1)
 		return cmd_bad_usage(&cmd_report, "one profile at a time, but '%s' is another",
 				     argv[optind + 1]);
@@ -152,11 +131,10 @@ static int run_on(struct request *r)
 static int run(int argc, char **argv)
 {
 	struct request r = {.options = {.top_count = TOP_DEFAULT}};
-	bool is_done = false;
-	int status = parse(argc, argv, &r, &is_done);
-	if (!status && !is_done)
+	int status = parse(argc, argv, &r);
+	if (!status)
 		status = setting_load(&r.settings);
-	if (!status && !is_done)
+	if (!status)
 		status = run_on(&r);
 	settings_release(&r.settings);
 	return status;

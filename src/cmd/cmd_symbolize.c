@@ -12,6 +12,7 @@
 #include "src/base/mem.h"
 #include "src/cmd/cmd.h"
 #include "src/cmd/find.h"
+#include "src/cmd/options.h"
 #include "src/cmd/save.h"
 #include "src/cmd/screen.h"
 #include "src/profile/profile.h"
@@ -21,7 +22,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -39,7 +39,7 @@ struct request {
 	const char *output;
 	const char **dirs; /* NULL-terminated */
 	size_t dir_count, dir_cap;
-	bool uses_debuginfod, is_quiet, is_done;
+	bool uses_debuginfod, is_quiet;
 };
 
 enum option_id {
@@ -52,7 +52,7 @@ static const struct option long_options[] = {
 	{"debug-dir", required_argument, NULL, OPT_DEBUG_DIR},
 	{"debuginfod", no_argument, NULL, OPT_DEBUGINFOD},
 	{"quiet", no_argument, NULL, 'q'},
-	{"help", no_argument, NULL, 'h'},
+	OPTION_HELP,
 	{NULL, 0, NULL, 0},
 };
 
@@ -74,8 +74,9 @@ static int add_dir(struct request *r, const char *dir)
 	return CMD_OK;
 }
 
-static int take_option(int option, const char *value, struct request *r)
+static int take_option(int option, const char *value, void *request)
 {
+	struct request *r = request;
 	switch (option) {
 	case 'o':
 		r->output = value;
@@ -85,30 +86,18 @@ static int take_option(int option, const char *value, struct request *r)
 	case OPT_DEBUGINFOD:
 		r->uses_debuginfod = true;
 		return CMD_OK;
-	case 'q':
+	default:
 		r->is_quiet = true;
 		return CMD_OK;
-	default:
-		r->is_done = true;
-		return cmd_help(&cmd_symbolize);
 	}
 }
 
 static int parse(int argc, char **argv, struct request *r)
 {
-	int option;
-	opterr = 0;
-	while ((option = getopt_long(argc, argv, ":o:qh", long_options, NULL)) != -1) {
-		if (option == ':')
-			return cmd_bad_usage(&cmd_symbolize, "'%s' needs a value",
-					     argv[optind - 1]);
-		if (option == '?')
-			return cmd_bad_usage(&cmd_symbolize, "unknown option '%s'",
-					     argv[optind - 1]);
-		int status = take_option(option, optarg, r);
-		if (status || r->is_done)
-			return status;
-	}
+	const struct option_reader reader = {&cmd_symbolize, ":ho:q", long_options, take_option};
+	int status = options_read(&reader, argc, argv, r);
+	if (status)
+		return status;
 	if (argc - optind > 1)
 		return cmd_bad_usage(&cmd_symbolize, "one profile at a time, but '%s' is another",
 				     argv[optind + 1]);
@@ -412,7 +401,7 @@ static int run(int argc, char **argv)
 	struct err e = {0};
 	char *newest = NULL;
 	int status = parse(argc, argv, &r);
-	if (!status && !r.is_done) {
+	if (!status) {
 		if (!r.path && newest_profile(".", &newest, &e)) {
 			cmd_fail(&e);
 			status = STATUS_UNREADABLE;

@@ -19,6 +19,8 @@ neap_SOURCES = \
 	src/cmd/find.h \
 	src/cmd/formats.c \
 	src/cmd/formats.h \
+	src/cmd/options.c \
+	src/cmd/options.h \
 	src/cmd/record_ui.c \
 	src/cmd/record_ui.h \
 	src/cmd/save.c \

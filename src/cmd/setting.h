@@ -3,12 +3,8 @@
 #define NEAP_CMD_SETTING_H
 
 #include "src/cmd/cmd.h"
+#include "src/cmd/options.h"
 #include "src/report/settings.h"
-
-enum setting_option {
-	OPT_WRAPPER = 1024, /* above the options of any command */
-	OPT_SOURCE_PATH
-};
 
 /* Lines of a table of long options. */
 #define SETTING_WRAPPER     "wrapper", required_argument, NULL, OPT_WRAPPER
