@@ -43,6 +43,15 @@ passed=0
 failed=0
 skipped=0
 
+# wanted NAME: whether the words of the command line, only=("$@"), ask for this part; none: for all.
+wanted() {
+	local n
+	# shellcheck disable=SC2154 # the script's
+	[ ${#only[@]} -eq 0 ] && return 0
+	for n in "${only[@]}"; do [ "$n" = "$1" ] && return 0; done
+	return 1
+}
+
 # ok WHAT / bad WHAT [DETAIL...]: one check.
 ok() {
 	passed=$((passed + 1))

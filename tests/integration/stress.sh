@@ -11,12 +11,6 @@ sources=$srcdir_abs/tests/stress
 RECORD_SECONDS=120
 
 only=("$@")
-wanted() {
-	local n
-	[ ${#only[@]} -eq 0 ] && return 0
-	for n in "${only[@]}"; do [ "$n" = "$1" ] && return 0; done
-	return 1
-}
 
 # stress NAME WORDS... [-- CHECKS...]: the truth is in the source, or printed by the program.
 stress() {

@@ -8,14 +8,7 @@
 . "$(dirname "$0")/lib.sh"
 sources=$srcdir_abs/tests/targets
 
-# wanted NUMBER: whether this target was asked for.
 only=("$@")
-wanted() {
-	local n
-	[ ${#only[@]} -eq 0 ] && return 0
-	for n in "${only[@]}"; do [ "$n" = "$1" ] && return 0; done
-	return 1
-}
 
 # options=(WORDS): what else `neap record` is given.
 options=()

@@ -17,14 +17,7 @@ wanted=$(cat src/lib/neap/*.h | tr '\n\t' '  ' | sed 's|/\*|\n/*|g; s|\*/|*/\n|g
 	grep -oE '\bneap_[a-z0-9_]+\(' | tr -d '(' | sed 's/$/@@NEAP_0/' | sort -u)
 need_files exports-lib "$(grep -c . <<<"$wanted")"
 findings=0
-while read -r extra; do
-	echo "$library: exports $extra, which no header declares"
-	findings=$((findings + 1))
-done < <(comm -23 <(printf '%s\n' "${exports[@]}") <(printf '%s\n' "$wanted"))
-while read -r missing; do
-	echo "$library: does not export $missing"
-	findings=$((findings + 1))
-done < <(comm -13 <(printf '%s\n' "${exports[@]}") <(printf '%s\n' "$wanted"))
+compare_exports "$library" "$wanted" "src/lib/neap/*.h"
 
 # printf and puts write to standard output; snprintf does not.  A thread is started while a large profile is
 # read, and has ended when the call returns.

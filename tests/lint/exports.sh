@@ -17,12 +17,5 @@ mapfile -t exports < <(nm -D --defined-only "$collector" | awk '{ sub(/@.*/, "",
 need_files exports ${#exports[@]}
 wanted=$(sed 's/[[:space:]]*#.*//; /^$/d' "$list" | sort -u)
 findings=0
-while read -r extra; do
-	echo "$collector: exports $extra, which is not in $list"
-	findings=$((findings + 1))
-done < <(comm -23 <(printf '%s\n' "${exports[@]}") <(printf '%s\n' "$wanted"))
-while read -r missing; do
-	echo "$collector: does not export $missing"
-	findings=$((findings + 1))
-done < <(comm -13 <(printf '%s\n' "${exports[@]}") <(printf '%s\n' "$wanted"))
+compare_exports "$collector" "$wanted" "$list"
 verdict exports "$findings" ${#exports[@]}

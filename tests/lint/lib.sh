@@ -47,6 +47,21 @@ need_command() {
 	fi
 }
 
+# compare_exports FILE WANTED WHERE: says which names of exports=(...) are too many or too few, and
+# counts them in findings; WANTED has one name a line and stands in WHERE.
+compare_exports() {
+	local name
+	# shellcheck disable=SC2154 # the lint's
+	while read -r name; do
+		echo "$1: exports $name, which is not in $3"
+		findings=$((findings + 1))
+	done < <(comm -23 <(printf '%s\n' "${exports[@]}") <(printf '%s\n' "$2"))
+	while read -r name; do
+		echo "$1: does not export $name, which is in $3"
+		findings=$((findings + 1))
+	done < <(comm -13 <(printf '%s\n' "${exports[@]}") <(printf '%s\n' "$2"))
+}
+
 # verdict NAME FINDINGS FILES: the last line of every lint.
 verdict() {
 	if [ "$2" -gt 0 ]; then
