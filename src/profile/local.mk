@@ -21,6 +21,7 @@ src_profile_libprofile_la_SOURCES = \
 	src/profile/tails.c \
 	src/profile/write_snap.c \
 	src/profile/write_symbols.c \
+	src/profile/write_tables.c \
 	src/profile/writer.c \
 	src/profile/writer_priv.h
 src_profile_libprofile_la_CPPFLAGS = $(AM_CPPFLAGS) $(ZSTD_CFLAGS)

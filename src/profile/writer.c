@@ -1,5 +1,5 @@
 /*
- * The writer: tables into columns, columns into blocks, blocks into the file.
+ * The writer: blocks from what waits, and the file.
  *
  * Records wait in memory until profile_writer_flush or until enough have come
  * together; then every table becomes one block, those that are referred to first, so
@@ -16,14 +16,9 @@
 #define FLUSH_BYTES      ((size_t)256 << 10) /* of all tables */
 #define FLUSH_SNAP_BYTES ((size_t)64 << 10)  /* of snapshots */
 
-static const char *text(const char *s)
+void writer_text(struct buf *b, const char *s)
 {
-	return s ? s : "";
-}
-
-static void put_text(struct buf *b, const char *s)
-{
-	buf_str(b, text(s), strlen(text(s)));
+	buf_str(b, s ? s : "", s ? strlen(s) : 0);
 }
 
 void writer_fail(struct profile_writer *w, enum neap_err code, const char *what)
@@ -36,8 +31,7 @@ void writer_fail(struct profile_writer *w, enum neap_err code, const char *what)
 		err_set(&w->err, code, "cannot write '%s': %s", w->path, what);
 }
 
-/* The caller names something that was not added: better a clear end than a wrong file. */
-static bool is_known(struct profile_writer *w, uint32_t id, uint64_t count, const char *what)
+bool writer_knows(struct profile_writer *w, uint32_t id, uint64_t count, const char *what)
 {
 	if (id && id <= count)
 		return true;
@@ -79,8 +73,7 @@ static void write_out(struct profile_writer *w)
 	buf_clear(&w->out);
 }
 
-/* The payload becomes a block in w->out. */
-static void pack(struct profile_writer *w, enum block_type type, struct buf *payload)
+void writer_pack(struct profile_writer *w, enum block_type type, struct buf *payload)
 {
 	struct err e;
 	enum neap_err err = block_pack(w->packer, type, payload, &w->out, &e);
@@ -89,94 +82,18 @@ static void pack(struct profile_writer *w, enum block_type type, struct buf *pay
 	buf_clear(payload);
 }
 
-/* ---- tables -------------------------------------------------------------------------- */
-
-static void pending_release(struct pending *p)
-{
-	for (size_t i = 0; i < 3; i++)
-		buf_release(&p->columns[i]);
-	buf_release(&p->sparse);
-}
-
-static size_t pending_bytes(const struct pending *p)
-{
-	return p->columns[0].count_bytes + p->columns[1].count_bytes + p->columns[2].count_bytes +
-	       p->sparse.count_bytes;
-}
-
-/* The record that was just put has this value in the sparse column. */
-static void put_sparse(struct pending *p, uint64_t value)
-{
-	if (!value)
-		return;
-	buf_varint(&p->sparse, p->count - p->sparse_next);
-	buf_varint(&p->sparse, value);
-	p->sparse_next = p->count + 1;
-	p->sparse_count++;
-}
-
-/* A record with a new id is complete; 0 if something failed. */
-static uint32_t finish_record(struct profile_writer *w, struct pending *p)
-{
-	bool has_failed = p->sparse.has_failed;
-	for (size_t i = 0; i < 3; i++)
-		has_failed |= p->columns[i].has_failed;
-	if (has_failed)
-		writer_fail(w, ERR_NOMEM, "the profile's tables");
-	if (p->total_count >= LIMIT_IDS)
-		writer_fail(w, ERR_LIMIT, "more records than LIMIT_IDS");
-	if (writer_has_failed(w))
-		return 0;
-	p->count++;
-	p->total_count++;
-	return p->total_count;
-}
-
-static void pack_table(struct profile_writer *w, enum block_type type, struct pending *p,
-		       bool has_sparse)
-{
-	if (!p->count)
-		return;
-	struct buf *out = &w->payload;
-	buf_varint(out, p->total_count - p->count + 1);
-	buf_varint(out, p->count);
-	for (size_t i = 0; i < 3; i++)
-		buf_put(out, p->columns[i].data, p->columns[i].count_bytes);
-	if (has_sparse) {
-		buf_varint(out, p->sparse_count);
-		buf_put(out, p->sparse.data, p->sparse.count_bytes);
-	}
-	for (size_t i = 0; i < 3; i++)
-		buf_clear(&p->columns[i]);
-	buf_clear(&p->sparse);
-	p->count = p->sparse_count = p->sparse_next = 0;
-	pack(w, type, out);
-}
-
-/* Modules and threads: rows with their id, so that a later one can replace an earlier. */
-static void pack_rows(struct profile_writer *w, enum block_type type, struct pending *p)
-{
-	if (!p->count)
-		return;
-	buf_varint(&w->payload, p->count);
-	buf_put(&w->payload, p->columns[0].data, p->columns[0].count_bytes);
-	buf_clear(&p->columns[0]);
-	p->count = 0;
-	pack(w, type, &w->payload);
-}
-
 static void pack_all(struct profile_writer *w)
 {
-	pack_rows(w, BLOCK_MODULES, &w->modules);
-	pack_rows(w, BLOCK_THREADS, &w->threads);
-	pack_table(w, BLOCK_FRAMES, &w->frames, true);
-	pack_table(w, BLOCK_NODES, &w->nodes, true);
-	pack_table(w, BLOCK_SITES, &w->sites, false);
+	pending_pack_rows(w, BLOCK_MODULES, &w->modules);
+	pending_pack_rows(w, BLOCK_THREADS, &w->threads);
+	pending_pack(w, BLOCK_FRAMES, &w->frames, true);
+	pending_pack(w, BLOCK_NODES, &w->nodes, true);
+	pending_pack(w, BLOCK_SITES, &w->sites, false);
 	if (w->snap.pending_count) {
 		snap_payload(&w->snap, &w->payload);
-		pack(w, BLOCK_SNAPSHOTS, &w->payload);
+		writer_pack(w, BLOCK_SNAPSHOTS, &w->payload);
 	}
-	pack_rows(w, BLOCK_MARKS, &w->marks);
+	pending_pack_rows(w, BLOCK_MARKS, &w->marks);
 	const struct {
 		enum block_type type;
 		struct buf *payload;
@@ -186,7 +103,7 @@ static void pack_all(struct profile_writer *w)
 		      {BLOCK_END, &w->end}};
 	for (size_t i = 0; i < sizeof single / sizeof single[0]; i++)
 		if (single[i].payload->count_bytes || single[i].payload->has_failed)
-			pack(w, single[i].type, single[i].payload);
+			writer_pack(w, single[i].type, single[i].payload);
 }
 
 static enum neap_err result(const struct profile_writer *w, struct err *e)
@@ -223,14 +140,14 @@ static void flush_if_much(struct profile_writer *w)
 
 static void put_run(struct buf *b, const struct profile_run *run)
 {
-	put_text(b, run->tool);
-	put_text(b, run->exe);
-	put_text(b, run->cwd);
-	put_text(b, run->host);
-	put_text(b, run->kernel);
+	writer_text(b, run->tool);
+	writer_text(b, run->exe);
+	writer_text(b, run->cwd);
+	writer_text(b, run->host);
+	writer_text(b, run->kernel);
 	buf_varint(b, run->argv_count);
 	for (size_t i = 0; i < run->argv_count; i++)
-		put_text(b, run->argv[i]);
+		writer_text(b, run->argv[i]);
 	buf_varint(b, run->pid);
 	buf_varint(b, run->ppid);
 	buf_varint(b, run->cpu_count);
@@ -288,7 +205,7 @@ enum neap_err profile_writer_new(int fd, const char *path, const struct profile_
 	w->fd = fd;
 	file_header_put(&w->out);
 	put_run(&w->payload, run);
-	pack(w, BLOCK_RUN, &w->payload);
+	writer_pack(w, BLOCK_RUN, &w->payload);
 	write_out(w);
 	if (writer_has_failed(w))
 		return profile_writer_close(w, e);
@@ -311,146 +228,6 @@ enum neap_err profile_writer_close(struct profile_writer *w, struct err *e)
 	enum neap_err err = result(w, e);
 	writer_free(w);
 	return err;
-}
-
-/* ---- modules and threads ---------------------------------------------------------------- */
-
-static void put_module(struct profile_writer *w, mod_id id, const struct profile_module *m)
-{
-	struct buf *b = &w->modules.columns[0];
-	buf_varint(b, id);
-	put_text(b, m->path);
-	size_t id_bytes = m->build_id_bytes;
-	if (id_bytes > sizeof m->build_id)
-		id_bytes = sizeof m->build_id;
-	buf_str(b, (const char *)m->build_id, id_bytes);
-	buf_varint(b, m->flags);
-	buf_varint(b, m->start_va);
-	buf_varint(b, m->end_va - m->start_va);
-	buf_svarint(b, (int64_t)(m->bias - m->start_va));
-	buf_varint(b, m->first_snap);
-	buf_varint(b, m->last_snap);
-}
-
-static void put_thread(struct profile_writer *w, thread_id id, const struct profile_thread *t)
-{
-	struct buf *b = &w->threads.columns[0];
-	buf_varint(b, id);
-	put_text(b, t->name);
-	buf_varint(b, t->tid);
-	buf_varint(b, t->flags);
-	buf_varint(b, t->first_snap);
-	buf_varint(b, t->last_snap);
-}
-
-mod_id profile_add_module(struct profile_writer *w, const struct profile_module *m)
-{
-	put_module(w, w->modules.total_count + 1, m);
-	return finish_record(w, &w->modules);
-}
-
-thread_id profile_add_thread(struct profile_writer *w, const struct profile_thread *t)
-{
-	put_thread(w, w->threads.total_count + 1, t);
-	return finish_record(w, &w->threads);
-}
-
-void profile_update_module(struct profile_writer *w, mod_id id, const struct profile_module *m)
-{
-	if (!is_known(w, id, w->modules.total_count, "update of an unknown module"))
-		return;
-	put_module(w, id, m);
-	if (finish_record(w, &w->modules))
-		w->modules.total_count--;
-}
-
-void profile_update_thread(struct profile_writer *w, thread_id id, const struct profile_thread *t)
-{
-	if (!is_known(w, id, w->threads.total_count, "update of an unknown thread"))
-		return;
-	put_thread(w, id, t);
-	if (finish_record(w, &w->threads))
-		w->threads.total_count--;
-}
-
-/* ---- call tree ------------------------------------------------------------------------------ */
-
-frame_id profile_add_frame(struct profile_writer *w, const struct profile_frame *f)
-{
-	if (f->module && !is_known(w, f->module, w->modules.total_count, "frame in unknown module"))
-		return 0;
-	buf_svarint(&w->frames.columns[0], (int64_t)f->module - w->last_module);
-	buf_svarint(&w->frames.columns[1], (int64_t)(f->pc - w->last_pc));
-	put_sparse(&w->frames, f->flags);
-	w->last_module = f->module;
-	w->last_pc = f->pc;
-	return finish_record(w, &w->frames);
-}
-
-/* The guess: below a frame comes the frame that came below it last. */
-static bool follower_slot(struct profile_writer *w, frame_id parent_frame)
-{
-	size_t old_count = w->follower_count;
-	if (parent_frame < old_count)
-		return true;
-	if (!vec_reserve((void **)&w->follower, &w->follower_cap, (size_t)parent_frame + 1,
-			 sizeof *w->follower))
-		return false;
-	w->follower_count = (size_t)parent_frame + 1;
-	memset(w->follower + old_count, 0, (w->follower_count - old_count) * sizeof *w->follower);
-	return true;
-}
-
-node_id profile_add_node(struct profile_writer *w, node_id parent, frame_id frame, uint32_t flags)
-{
-	if (!is_known(w, parent, w->nodes.total_count, "node with unknown parent") ||
-	    !is_known(w, frame, w->frames.total_count, "node with unknown frame"))
-		return 0;
-	uint32_t id = w->nodes.total_count + 1;
-	frame_id above = w->node_frame[parent];
-	if (!vec_reserve((void **)&w->node_frame, &w->node_frame_cap, (size_t)id + 1,
-			 sizeof *w->node_frame) ||
-	    !vec_reserve((void **)&w->node_parent, &w->node_parent_cap, (size_t)id + 1,
-			 sizeof *w->node_parent) ||
-	    !follower_slot(w, above)) {
-		writer_fail(w, ERR_NOMEM, "the call tree");
-		return 0;
-	}
-	buf_varint(&w->nodes.columns[0], id - 1 - parent);
-	if (frame == w->follower[above]) {
-		buf_varint(&w->nodes.columns[1], 0);
-	} else {
-		int64_t below_top = (int64_t)w->top_frame + 1 - frame;
-		buf_varint(&w->nodes.columns[1], 1 + zigzag(below_top));
-	}
-	put_sparse(&w->nodes, flags & 0xff);
-	w->follower[above] = frame;
-	w->node_frame[id] = frame;
-	w->node_parent[id] = parent;
-	if (frame > w->top_frame)
-		w->top_frame = frame;
-	return finish_record(w, &w->nodes);
-}
-
-site_id profile_add_site(struct profile_writer *w, const struct profile_site *s)
-{
-	if (!is_known(w, s->node, w->nodes.total_count, "site with unknown node"))
-		return 0;
-	size_t n = w->sites.total_count;
-	if (!vec_reserve((void **)&w->site_size, &w->site_size_cap, n + 1, sizeof *w->site_size) ||
-	    !vec_reserve((void **)&w->site_node, &w->site_node_cap, n + 1, sizeof *w->site_node) ||
-	    !vec_reserve((void **)&w->site_api, &w->site_api_cap, n + 1, sizeof *w->site_api)) {
-		writer_fail(w, ERR_NOMEM, "the sites");
-		return 0;
-	}
-	w->site_size[n] = s->size_bytes;
-	w->site_node[n] = s->node;
-	w->site_api[n] = (uint8_t)s->api;
-	buf_svarint(&w->sites.columns[0], (int64_t)s->node - w->last_site_node);
-	buf_varint(&w->sites.columns[1], s->size_bytes + 1); /* mixed wraps to 0 */
-	buf_varint(&w->sites.columns[2], (uint64_t)s->api);
-	w->last_site_node = s->node;
-	return finish_record(w, &w->sites);
 }
 
 /* ---- snapshots ---------------------------------------------------------------------------------- */
@@ -491,10 +268,10 @@ cohort_id profile_add_cohort(struct profile_writer *w, site_id site, thread_id t
 			     snap_id birth, uint32_t flags, const struct profile_change *first)
 {
 	struct snap_writer *s = &w->snap;
-	if (!is_known(w, s->is_open, 1, "cohort outside of a snapshot") ||
-	    !is_known(w, site, w->sites.total_count, "cohort of an unknown site") ||
-	    !is_known(w, thread, w->threads.total_count, "cohort of an unknown thread") ||
-	    !is_known(w, birth, s->total_count, "cohort born in an unknown interval"))
+	if (!writer_knows(w, s->is_open, 1, "cohort outside of a snapshot") ||
+	    !writer_knows(w, site, w->sites.total_count, "cohort of an unknown site") ||
+	    !writer_knows(w, thread, w->threads.total_count, "cohort of an unknown thread") ||
+	    !writer_knows(w, birth, s->total_count, "cohort born in an unknown interval"))
 		return 0;
 	const struct newborn b = {.site = site,
 				  .thread = thread,
@@ -512,8 +289,8 @@ void profile_change_cohort(struct profile_writer *w, cohort_id c,
 			   const struct profile_change *change)
 {
 	struct snap_writer *s = &w->snap;
-	if (!is_known(w, s->is_open, 1, "change outside of a snapshot") ||
-	    !is_known(w, c, s->cohort_count, "change of an unknown cohort"))
+	if (!writer_knows(w, s->is_open, 1, "change outside of a snapshot") ||
+	    !writer_knows(w, c, s->cohort_count, "change of an unknown cohort"))
 		return;
 	if (!vec_reserve((void **)&s->changed, &s->changed_cap, s->changed_count + 1,
 			 sizeof *s->changed)) {
@@ -549,27 +326,18 @@ void profile_set_source(struct profile_writer *w, const struct profile_source *s
 {
 	struct buf *b = &w->source;
 	buf_clear(b);
-	put_text(b, s->format);
-	put_text(b, s->title);
-	put_text(b, s->file);
-	put_text(b, s->producer);
-	put_text(b, s->time_unit);
-	put_text(b, s->notes);
+	writer_text(b, s->format);
+	writer_text(b, s->title);
+	writer_text(b, s->file);
+	writer_text(b, s->producer);
+	writer_text(b, s->time_unit);
+	writer_text(b, s->notes);
 	buf_varint(b, s->unknown);
 	buf_varint(b,
 		   (s->is_estimated ? SOURCE_ESTIMATED : 0) | (s->is_partial ? SOURCE_PARTIAL : 0));
 }
 
 /* ---- the rest ---------------------------------------------------------------------------------------- */
-
-void profile_add_mark(struct profile_writer *w, const char *name, snap_id snap, uint64_t time_ns)
-{
-	struct buf *b = &w->marks.columns[0];
-	put_text(b, name);
-	buf_varint(b, snap);
-	buf_varint(b, time_ns);
-	finish_record(w, &w->marks);
-}
 
 void profile_set_drops(struct profile_writer *w, const uint64_t drops[DROP_COUNT])
 {
@@ -593,7 +361,7 @@ void profile_set_peak(struct profile_writer *w, const struct profile_peak *p,
 	struct buf *b = &w->peak;
 	size_t known_count = w->snap.cohort_count - (w->snap.is_open ? w->snap.newborn_count : 0);
 	for (size_t i = 0; i < count; i++)
-		if (!is_known(w, entries[i].cohort, known_count, "peak of an unknown cohort"))
+		if (!writer_knows(w, entries[i].cohort, known_count, "peak of an unknown cohort"))
 			return;
 	buf_clear(b);
 	buf_varint(b, p->bytes);
@@ -642,5 +410,5 @@ void profile_add_end(struct profile_writer *w, const struct profile_end *end)
 	buf_varint(&w->end, end->has_status);
 	buf_svarint(&w->end, end->status);
 	buf_varint(&w->end, end->time_ns);
-	put_text(&w->end, end->reason);
+	writer_text(&w->end, end->reason);
 }

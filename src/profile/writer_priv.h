@@ -1,4 +1,7 @@
-/* The writer's parts: tables in writer.c, snapshots in write_snap.c, symbols in write_symbols.c. */
+/*
+ * The writer's parts: blocks and the file in writer.c, tables in write_tables.c, snapshots in
+ * write_snap.c, symbols in write_symbols.c.
+ */
 #ifndef NEAP_PROFILE_WRITER_PRIV_H
 #define NEAP_PROFILE_WRITER_PRIV_H
 
@@ -98,12 +101,28 @@ struct profile_writer {
 	uint64_t last_drops[DROP_COUNT];
 };
 
-/* fail - remember the first failure. */
+/* writer_fail - remember the first failure. */
 void writer_fail(struct profile_writer *w, enum neap_err code, const char *what);
 static inline bool writer_has_failed(const struct profile_writer *w)
 {
 	return w->err.code != NEAP_OK;
 }
+
+/* writer_knows - false, and a failure, if the caller names something that was not added: better a
+ * clear end than a wrong file.  Ids are 1 .. count. */
+bool writer_knows(struct profile_writer *w, uint32_t id, uint64_t count, const char *what);
+/* writer_pack - the payload becomes a block that waits for the file; it is empty then. */
+void writer_pack(struct profile_writer *w, enum block_type type, struct buf *payload);
+/* writer_text - its length and bytes; NULL is the empty text. */
+void writer_text(struct buf *b, const char *s);
+
+/* pending_pack - the records that wait become a block; none: no block. */
+void pending_pack(struct profile_writer *w, enum block_type type, struct pending *p,
+		  bool has_sparse);
+/* pending_pack_rows - the same for rows with their id, of which a later one can replace an earlier. */
+void pending_pack_rows(struct profile_writer *w, enum block_type type, struct pending *p);
+size_t pending_bytes(const struct pending *p);
+void pending_release(struct pending *p);
 
 /* snap_encode - the snapshot that was begun goes into the columns. */
 enum neap_err snap_encode(struct profile_writer *w);
