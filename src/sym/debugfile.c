@@ -10,7 +10,8 @@
  * modules that are known as /lib/x and /usr/lib/x; both spellings of DIR and PATH are tried
  * below R.
  *
- * What dwz moved out of several files (.gnu_debugaltlink: a name and a build id):
+ * What dwz moved out of several files (.gnu_debugaltlink: a name and a build id; .debug_sup of
+ * DWARF 5: a name and a checksum, which the file has in a .debug_sup of its own):
  *   NAME, DIR/NAME with DIR the folder of the file that says so, R/NAME, R/.dwz/LAST-OF-NAME,
  *   R/.build-id/xx/yyyy.debug
  */
@@ -187,18 +188,69 @@ struct elf_file *debugfile_find(const struct elf_file *main, const struct sym_se
 /* ---- what dwz moved away ------------------------------------------------------------ */
 
 struct common {
-	const char *name; /* as .gnu_debugaltlink has it */
+	char *data;       /* the section */
+	const char *name; /* in it */
 	const uint8_t *id;
 	size_t id_bytes;
 	struct buf path;
 };
+
+static bool set_link(struct common *c, const char *name, const void *id, size_t id_bytes)
+{
+	c->name = name;
+	c->id = id;
+	c->id_bytes = id_bytes;
+	return *name && id_bytes > 1 && id_bytes <= SYM_BUILD_ID_BYTES;
+}
+
+/* A name, NUL, and the build id up to the end of the section. */
+static bool read_altlink(struct common *c, const struct elf_file *of)
+{
+	const Elf64_Shdr *section = elf_find_section(of, ".gnu_debugaltlink");
+	size_t bytes;
+	c->data = section ? elf_read_section(of, section, &bytes) : NULL;
+	if (!c->data)
+		return false;
+	size_t name_bytes = strlen(c->data) + 1; /* elf_read_section adds a NUL */
+	return name_bytes < bytes && set_link(c, c->data, c->data + name_bytes, bytes - name_bytes);
+}
+
+/* Version, 1 in the file that others refer to, else 0, a name, NUL, size of the checksum, checksum. */
+static bool read_sup(struct common *c, const struct elf_file *of, bool is_common)
+{
+	const Elf64_Shdr *section = elf_find_section(of, ".debug_sup");
+	size_t bytes;
+	c->data = section ? elf_read_section(of, section, &bytes) : NULL;
+	if (!c->data)
+		return false;
+	struct reader r = reader_init(c->data, bytes);
+	unsigned version = reader_u8(&r);
+	version |= (unsigned)reader_u8(&r) << 8;
+	unsigned kind = reader_u8(&r);
+	const char *name = c->data + 3;
+	if (r.has_failed || version != 5 || kind != (unsigned)is_common)
+		return false;
+	reader_bytes(&r, strnlen(name, reader_left(&r)) + 1);
+	size_t id_bytes = reader_varint(&r);
+	const void *id = reader_bytes(&r, id_bytes);
+	return !r.has_failed && set_link(c, is_common ? "itself" : name, id, id_bytes);
+}
+
+static bool has_checksum(const struct elf_file *f, const struct common *wanted)
+{
+	struct common own = {0};
+	bool is_it = read_sup(&own, f, true) && own.id_bytes == wanted->id_bytes &&
+		     !memcmp(own.id, wanted->id, own.id_bytes);
+	mem_free(own.data);
+	return is_it;
+}
 
 static struct elf_file *try_common(struct common *c)
 {
 	struct elf_file *f;
 	if (c->path.has_failed || elf_open(c->path.data, -1, &f, NULL) != NEAP_OK)
 		return NULL;
-	if (elf_has_id(f, c->id, c->id_bytes) && elf_has_dwarf(f))
+	if ((elf_has_id(f, c->id, c->id_bytes) || has_checksum(f, c)) && elf_has_dwarf(f))
 		return f;
 	elf_free(f);
 	return NULL;
@@ -231,30 +283,25 @@ static struct elf_file *try_common_beside(struct common *c, const struct elf_fil
 	return try_common(c);
 }
 
-/* A name, NUL, and the build id up to the end of the section. */
 struct elf_file *debugfile_find_common(const struct elf_file *of, const struct sym_search *where)
 {
-	const Elf64_Shdr *section = elf_find_section(of, ".gnu_debugaltlink");
-	size_t bytes;
-	char *data = section ? elf_read_section(of, section, &bytes) : NULL;
-	if (!data)
-		return NULL;
-	size_t name_bytes = strlen(data) + 1; /* elf_read_section adds a NUL */
+	struct common c = {0};
 	struct elf_file *f = NULL;
-	if (name_bytes > 1 && name_bytes + 2 <= bytes && bytes - name_bytes <= SYM_BUILD_ID_BYTES) {
-		struct common c = {.name = data,
-				   .id = (const uint8_t *)data + name_bytes,
-				   .id_bytes = bytes - name_bytes};
+	bool has_altlink = read_altlink(&c, of);
+	if (!has_altlink)
+		mem_free(c.data);
+	if (has_altlink || read_sup(&c, of, false)) {
 		f = try_common_beside(&c, of);
 		for (size_t i = 0; !f && where->debug_dirs && where->debug_dirs[i]; i++)
 			f = try_common_below(&c, where->debug_dirs[i]);
 		if (!f)
 			f = try_common_below(&c, SYSTEM_DEBUG_DIR);
-		if (!f)
+		/* a checksum is no build id, which is all that servers know */
+		if (!f && has_altlink)
 			f = fetch(where, c.name, c.id, c.id_bytes);
-		buf_release(&c.path);
 	}
-	mem_free(data);
+	mem_free(c.data);
+	buf_release(&c.path);
 	return f;
 }
 

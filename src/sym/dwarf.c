@@ -153,16 +153,37 @@ struct dw_die *dw_sibling(struct dw *d, const struct dw_die *die)
 										      : NULL;
 }
 
-/* The DIE that an attribute names, and the file it is in; takes the attribute. */
-static struct dw_die *follow(struct dw *d, Dwarf_Attribute attr, struct dw **file_out)
+/* References of DWARF 5 into the file that dwz made, which libdwarf knows but does not read. */
+static bool read_sup_ref(struct dw *d, const struct dw_die *die, Dwarf_Attribute attr,
+			 Dwarf_Half form, Dwarf_Off *out)
+{
+	Dwarf_Error err = NULL;
+	Dwarf_Off at = 0;
+	size_t bytes, width = form == DW_FORM_ref_sup4 ? 4 : 8;
+	const uint8_t *units = dw_section(d, ".debug_info", &bytes);
+	if (!units || !dw_is_ok(d, dwarf_attr_offset(raw(die), attr, &at, &err), &err) ||
+	    at > bytes || bytes - at < width)
+		return false;
+	*out = 0;
+	memcpy(out, units + at, width);
+	return true;
+}
+
+/* The DIE that an attribute of die names, and the file it is in; takes the attribute. */
+static struct dw_die *follow(struct dw *d, const struct dw_die *die, Dwarf_Attribute attr,
+			     struct dw **file_out)
 {
 	Dwarf_Error err = NULL;
 	Dwarf_Off off = 0;
 	Dwarf_Half form = 0;
-	bool found = dw_is_ok(d, dwarf_whatform(attr, &form, &err), &err) &&
-		     dw_is_ok(d, dwarf_global_formref(attr, &off, &err), &err);
+	bool found = dw_is_ok(d, dwarf_whatform(attr, &form, &err), &err);
+	bool is_sup = form == DW_FORM_ref_sup4 || form == DW_FORM_ref_sup8;
+	if (is_sup)
+		found = found && read_sup_ref(d, die, attr, form, &off);
+	else
+		found = found && dw_is_ok(d, dwarf_global_formref(attr, &off, &err), &err);
 	dwarf_dealloc_attribute(attr);
-	*file_out = form == DW_FORM_GNU_ref_alt ? d->options.helper : d;
+	*file_out = is_sup || form == DW_FORM_GNU_ref_alt ? d->options.helper : d;
 	return found && *file_out ? dw_die_at(*file_out, off) : NULL;
 }
 
@@ -172,7 +193,7 @@ struct dw_die *dw_origin(struct dw *d, const struct dw_die *die, struct dw **fil
 	*file_out = d;
 	if (die_attr(d, raw(die), DW_AT_abstract_origin, &attr) ||
 	    die_attr(d, raw(die), DW_AT_specification, &attr))
-		return follow(d, attr, file_out);
+		return follow(d, die, attr, file_out);
 	return NULL;
 }
 
@@ -276,7 +297,7 @@ struct dw_die *dw_call_target(struct dw *d, const struct dw_die *die, struct dw 
 	*file_out = d;
 	if (die_attr(d, raw(die), DW_AT_call_origin, &attr) ||
 	    die_attr(d, raw(die), DW_AT_abstract_origin, &attr))
-		return follow(d, attr, file_out);
+		return follow(d, die, attr, file_out);
 	return NULL;
 }
 

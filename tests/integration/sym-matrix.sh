@@ -29,17 +29,17 @@ need() { # TOOL FOR-WHAT
 	return 1
 }
 
-# build DIR CC CXX FLAGS...: prog and liblib.so in DIR; false: the compiler has no such flag.
+# build DIR CC CXX FLAGS...: prog and liblib.so in DIR, of $sources; false: the compiler has no such flag.
 build() {
-	local dir=$1 cc=$2 cxx=$3
+	local dir=$1 cc=$2 cxx=$3 src=${sources:-../src}
 	shift 3
 	mkdir -p "$dir"
 	# shellcheck disable=SC2086 # $link is words
 	(
 		cd "$dir" &&
-			"$cxx" -O2 -g "$@" -fPIC -Isrc -c ../src/lib.cpp -o lib.o &&
-			"$cxx" -O2 -g "$@" -fPIC -c ../src/main.cpp -o main.o &&
-			"$cc" -O2 -g "$@" -fPIC -c ../src/part.c -o part.o &&
+			"$cxx" -O2 -g "$@" -fPIC -c "$src/lib.cpp" -o lib.o &&
+			"$cxx" -O2 -g "$@" -fPIC -c "$src/main.cpp" -o main.o &&
+			"$cc" -O2 -g "$@" -fPIC -c "$src/part.c" -o part.o &&
 			"$cxx" -O2 -g "$@" -shared -Wl,--build-id -o liblib.so lib.o &&
 			"$cxx" -O2 -g "$@" ${link:-} -Wl,--build-id -o prog main.o part.o ./liblib.so
 	) >"$dir.log" 2>&1
@@ -188,24 +188,47 @@ mini() {
 		"$(nm "$base/prog" | awk '$3 == "_ZL6hiddeni" { print "0x" $1 }' | "$symlook" "$dir/bare" 2>/dev/null | sed -n 2p)"
 }
 
+# shared_by_dwz WHAT SECTION [OPTION]: what $dwz/prog and its library have in common in a file of its own.
 shared_by_dwz() {
-	local dir=$base/dwz
-	need dwz "form made by dwz" || return
+	local what=$1 section=$2 dir=$base/$1
 	mkdir -p "$dir"
-	cp "$base/prog" "$base/liblib.so" "$dir"
-	if ! (cd "$dir" && dwz -m common.debug -M common.debug prog liblib.so 2>log); then
-		skip "$base: $(head -1 "$dir/log")"
-		return
+	cp "$dwz/prog" "$dwz/liblib.so" "$dir"
+	# shellcheck disable=SC2086 # an option or none
+	(cd "$dir" && dwz ${3:-} -m common.debug -M common.debug prog liblib.so) 2>log
+	if grep -q 'Unknown debugging section' log; then
+		skip "$base: $what: $(head -1 log)"
+		return 1
 	fi
-	if [ ! -e "$dir/common.debug" ]; then
-		bad "$base: dwz found nothing to share"
-		return
-	fi
-	same "$base: dwz, shared" "$dir/prog"
+	equal "$base: $what shares something" 1 "$(readelf -SW "$dir/prog" | grep -c " $section ")"
+	same "$base: $what" "$dir/prog"
 	mkdir "$dir/.dwz" && mv "$dir/common.debug" "$dir/.dwz/"
-	same "$base: dwz, in --debug-dir" "$dir/prog" -d "$dir"
-	cp "$base/prog" "$dir/alone"
-	dwz "$dir/alone" 2>/dev/null && same "$base: dwz, one file" "$dir/alone"
+	same "$base: $what, in --debug-dir" "$dir/prog" -d "$dir"
+}
+
+# DWARF 5 has forms and a section of its own for it, and a checksum in place of the build id.
+checksum_of_dwz() {
+	local dir=$base/dwz-5 form at bytes
+	for form in DW_FORM_ref_sup4 DW_FORM_strp_sup; do
+		equal "$base: dwz-5 uses $form" 1 "$(readelf --debug-dump=abbrev "$dir/prog" 2>/dev/null | grep -cm1 $form)"
+	done
+	look "$dir/prog" without.out
+	read -r at bytes < <(readelf -SW "$dir/.dwz/common.debug" |
+		sed -n 's/.* \.debug_sup *PROGBITS *[0-9a-f]* \([0-9a-f]*\) \([0-9a-f]*\) .*/0x\1 0x\2/p')
+	printf 'X' | dd of="$dir/.dwz/common.debug" bs=1 seek=$((at + bytes - 1)) conv=notrunc status=none
+	look "$dir/prog" form.out -d "$dir"
+	equal "$base: dwz-5 with another checksum" "$(cksum <without.out)" "$(cksum <form.out)"
+	equal "$base: without it names are missing" 1 "$(cmp -s without.out "$base/neap.out"; echo $?)"
+}
+
+# dwz takes headers of DWARF 5 for the same only if their paths are whole ones.
+made_by_dwz() { # CC CXX FLAGS...
+	dwz=$base-dwz
+	need dwz "form made by dwz" || return
+	sources=$tmp/src build "$dwz" "$@"
+	shared_by_dwz dwz .gnu_debugaltlink
+	if shared_by_dwz dwz-5 .debug_sup --dwarf-5; then checksum_of_dwz; fi
+	cp "$dwz/prog" "$base/alone"
+	if dwz "$base/alone" 2>/dev/null; then same "$base: dwz, one file" "$base/alone"; fi
 }
 
 # split CC CXX FLAGS...: .dwo files where they were made, beside the program, in a .dwp
@@ -256,7 +279,7 @@ forms() { # CC CXX FLAGS...
 	separate
 	prelinked
 	mini
-	shared_by_dwz
+	made_by_dwz "$@"
 	split "$@"
 }
 
