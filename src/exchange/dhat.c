@@ -9,6 +9,9 @@
  * live at the peak (gb, gbk) and at the end (eb, ebk).  Its frames, innermost first, are numbers in a table
  * that comes last, so the points are kept until then: 60 bytes each, and 4 a frame.
  *
+ * Of a file that is cut in the table of frames, the values are kept; frames that it lost are "[cut off]".  Cut
+ * before the table, it has no stacks at all, and is refused.
+ *
  * The modes copy and ad-hoc count other things than memory, and are refused.
  */
 #include "config.h"
@@ -37,13 +40,14 @@ struct dhat {
 	uint64_t version, pid, end, peak;
 	char mode[16], unit[16];
 	bool has_lifetimes; /* what died is known */
-	bool has_points, has_frames, has_command;
+	bool has_points, has_frames, is_cut;
 	struct point *points;
 	size_t point_count, point_cap;
 	uint32_t *indices; /* of frames, of all points */
 	size_t index_count, index_cap;
 	frame_id *frames;
 	size_t frame_count, frame_cap;
+	frame_id lost_frame; /* stands for all that are cut off */
 };
 
 static enum neap_err bad_value(const struct dhat *d, const char *expected, struct err *e)
@@ -193,6 +197,23 @@ static enum neap_err check_mode(const struct dhat *d, struct err *e)
 	return NEAP_OK;
 }
 
+/* All values are there, and some names. */
+static enum neap_err keep_what_is_cut(struct dhat *d, enum neap_err code, struct err *e)
+{
+	if (!json_is_cut(d->json))
+		return code;
+	if (!d->has_points || !d->frame_count)
+		return err_set(e, ERR_FORMAT,
+			       "'%s' is cut; DHAT writes the names of frames last, and they are "
+			       "missing, so nothing of it can be used: copy it again",
+			       input_name(d->in));
+	func_id func = import_func(d->im, "[cut off]", strlen("[cut off]"));
+	d->lost_frame = import_named_frame(d->im, func, 0, 0);
+	d->is_cut = true;
+	import_partial(d->im, "of its frames only the first %zu have names", d->frame_count);
+	return NEAP_OK;
+}
+
 static enum neap_err read_document(struct dhat *d, struct err *e)
 {
 	struct json_token t;
@@ -212,9 +233,11 @@ static enum neap_err read_document(struct dhat *d, struct err *e)
 	}
 	if (!code)
 		code = next(d, &t, e); /* the end, or what is wrong behind it */
-	if (!code && (!d->has_points || !d->has_frames))
-		code = bad_value(d, "program points 'pps' and frames 'ftbl'", e);
-	return code;
+	if (code)
+		return keep_what_is_cut(d, code, e);
+	if (!d->has_points || !d->has_frames)
+		return bad_value(d, "program points 'pps' and frames 'ftbl'", e);
+	return NEAP_OK;
 }
 
 /* ---- what it means ----------------------------------------------------------------------------- */
@@ -224,10 +247,11 @@ static enum neap_err node_of(struct dhat *d, const struct point *p, node_id *out
 	*out = PROFILE_NODE_ROOT;
 	for (size_t i = p->frame_count; i-- > 0;) {
 		uint32_t index = d->indices[p->first_frame + i];
-		if (index >= d->frame_count)
+		if (index >= d->frame_count && !d->is_cut)
 			return bad_value(d, "numbers of frames that 'ftbl' has", e);
-		if (d->frames[index])
-			*out = import_node(d->im, *out, d->frames[index]);
+		frame_id frame = index < d->frame_count ? d->frames[index] : d->lost_frame;
+		if (frame)
+			*out = import_node(d->im, *out, frame);
 	}
 	return NEAP_OK;
 }

@@ -95,6 +95,11 @@ static enum neap_err detect(struct input *in, enum exchange_format *out, struct 
 		*out = (enum exchange_format)f;
 		return NEAP_OK;
 	}
+	if (input_is_cut(in))
+		return err_set(e, ERR_FORMAT,
+			       "'%s' is cut: %zu bytes of its %s data can be unpacked, too few to "
+			       "see what it is; copy or download it again",
+			       input_name(in), bytes, input_wrapper(in));
 	return err_set(e, ERR_FORMAT,
 		       "'%s' is no profile that neap can read: it is %s%s%s; neap import --formats "
 		       "lists what it reads",

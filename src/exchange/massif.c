@@ -187,10 +187,16 @@ static frame_id frame_of(struct massif *m, const struct text *t)
 	return valgrind_frame(m->im, t->p, (size_t)(t->end - t->p));
 }
 
-/* A line that was cut can be told from a whole one by its last letter only. */
+/* The last line, when it has no end: that of the root ends with "etc.", others with " (FILE:LINE)" or the like. */
 static bool is_cut_text(const struct massif *m, const struct text *t)
 {
-	return input_line_is_cut(m->in) && (t->p == t->end || t->end[-1] != ')');
+	size_t bytes = (size_t)(t->end - t->p);
+	if (!input_line_is_cut(m->in))
+		return false;
+	if (!m->level_count)
+		return bytes < 4 || memcmp(t->end - 4, "etc.", 4) != 0;
+	const char *open = bytes && t->end[-1] == ')' ? memrchr(t->p, '(', bytes) : NULL;
+	return !open || open == t->p || open[-1] != ' ';
 }
 
 static enum neap_err read_node(struct massif *m, struct text t, struct err *e)

@@ -6,6 +6,7 @@
 #include "src/graph/graph.h"
 
 #include <criterion/criterion.h>
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -271,51 +272,156 @@ static struct buf sample(const char *name)
 	return file;
 }
 
-/* A clear message with the file's name, or a profile that is right in itself; marked unless the cut is
- * where the format cannot tell it. */
-static void cut_at(const struct buf *file, size_t bytes, bool is_packed)
+static int64_t allocated_by(const void *data, size_t bytes)
+{
+	struct profile *p;
+	if (exchange_parse(data, bytes, "sample", NULL, &p, NULL))
+		return -1;
+	struct graph_sum sum = sum_of(p, POP_ALLOCATED);
+	profile_free(p);
+	return sum.bytes;
+}
+
+/*
+ * May these bytes pass for a whole file?  Where lines or packets of memtrace end, in the number that
+ * ends a line of folded stacks, which is noted, and where nothing but what neap does not read is missing.
+ */
+static bool may_be_whole(const struct buf *file, size_t bytes, const char *notes)
+{
+	bool is_at_line = bytes && file->data[bytes - 1] == '\n';
+	bool is_before_line = bytes < file->count_bytes &&
+			      (file->data[bytes] == '\n' || file->data[bytes] == '\r');
+	bool is_at_packet = bytes && bytes + 4 <= file->count_bytes &&
+			    !memcmp(file->data + bytes, "\xc1\x1f\xfc\xc1", 4);
+	return bytes == file->count_bytes || is_at_line || is_before_line || is_at_packet ||
+	       strstr(notes, "the last line has no end") ||
+	       allocated_by(file->data, bytes) == allocated_by(file->data, file->count_bytes);
+}
+
+/* A clear message, or a profile that is right in itself, and marked unless the format cannot tell. */
+static void cut_at(const char *name, const struct buf *file, size_t bytes)
 {
 	struct profile *p = NULL;
 	struct err e = {0};
-	enum neap_err code = exchange_parse(file->data, bytes, "sample", NULL, &p, &e);
+	struct buf findings = {0};
+	char *copy = mem_alloc(bytes + 1); /* of its size, so that reading on is seen */
+	memcpy(copy, file->data, bytes);
+	enum neap_err code = exchange_parse(copy, bytes, "sample", NULL, &p, &e);
+	mem_free(copy);
 	if (code) {
-		cr_assert(code == ERR_FORMAT || code == ERR_UNSUPPORTED, "%zu: %d", bytes, code);
-		cr_assert_not_null(strstr(e.text, "sample"), "%zu: %s", bytes, e.text);
+		cr_assert(code == ERR_FORMAT || code == ERR_UNSUPPORTED, "%s, %zu bytes: %d", name,
+			  bytes, code);
+		cr_assert(strlen(e.text) > 20 && !strstr(e.text, "packed by"), "%s, %zu bytes: %s",
+			  name, bytes, e.text);
 		return;
 	}
-	struct buf findings = {0};
-	cr_assert_eq(profile_check(p, &findings), 0, "%zu: %s", bytes, findings.data);
-	bool is_at_line = bytes && file->data[bytes - 1] == '\n';
-	bool is_before_line = bytes < file->count_bytes && file->data[bytes] == '\n';
-	cr_assert(p->source.is_partial || bytes == file->count_bytes ||
-			  (!is_packed && (is_at_line || is_before_line)),
-		  "%zu of %zu bytes: not marked", bytes, file->count_bytes);
+	cr_assert_eq(profile_check(p, &findings), 0, "%s, %zu bytes: %s", name, bytes,
+		     findings.data);
+	cr_assert(p->source.is_partial || may_be_whole(file, bytes, p->source.notes),
+		  "%s, %zu of %zu bytes: not marked", name, bytes, file->count_bytes);
 	buf_release(&findings);
 	profile_free(p);
 }
 
-static void cut_everywhere(const char *name, bool is_packed)
+#define CUTS_MOST 400 /* of one file; spread evenly */
+
+static void cut_file(const char *name, const struct buf *file)
+{
+	size_t step = 1 + file->count_bytes / CUTS_MOST;
+	for (size_t bytes = 0; bytes < file->count_bytes; bytes += step)
+		cut_at(name, file, bytes);
+	cut_at(name, file, file->count_bytes - 1);
+}
+
+static void cut_everywhere(const char *name)
 {
 	struct buf file = sample(name);
 	for (size_t bytes = 0; bytes <= file.count_bytes; bytes++)
-		cut_at(&file, bytes, is_packed);
+		cut_at(name, &file, bytes);
 	buf_release(&file);
+}
+
+/* Those of others are of any size, and are not in the repository. */
+static size_t cut_folder(const char *path)
+{
+	DIR *folder = opendir(path);
+	size_t count = 0;
+	for (struct dirent *d; folder && (d = readdir(folder)) != NULL;) {
+		char name[4096];
+		struct buf file = {0};
+		struct err e = {0};
+		snprintf(name, sizeof name, "%s/%s", path, d->d_name);
+		if (d->d_name[0] == '.' || profile_read_file(name, &file, &e) || !file.count_bytes)
+			continue;
+		cut_file(name, &file);
+		buf_release(&file);
+		count++;
+	}
+	if (folder)
+		closedir(folder);
+	return count;
+}
+
+Test(truncated, every_sample)
+{
+	char path[4096];
+	const char *top = getenv("srcdir_abs");
+	snprintf(path, sizeof path, "%s/tests/exchange", top ? top : ".");
+	cr_assert_gt(cut_folder(path), 10);
+}
+
+Test(truncated, every_file_of_others)
+{
+	static const char *const folders[] = {"chrome",    "dhat",     "folded",
+					      "heaptrack", "jemalloc", "julia",
+					      "massif",    "memtrace", "pprof"};
+	const char *shared = getenv("NEAP_SHARED");
+	char path[4096];
+	if (!shared)
+		cr_skip_test("NEAP_SHARED does not name the folder with data/TRUTH.json");
+	for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++) {
+		snprintf(path, sizeof path, "%s/data/%s", shared, folders[i]);
+		cr_assert_gt(cut_folder(path), 0, "%s", path);
+	}
 }
 
 Test(truncated, heaptrack_in_zstd)
 {
-	cut_everywhere("realloc.heaptrack.zst", true);
-	cut_everywhere("peak.heaptrack.zst", true);
+	cut_everywhere("realloc.heaptrack.zst");
+	cut_everywhere("peak.heaptrack.zst");
 }
 
 Test(truncated, massif)
 {
-	cut_everywhere("peak.massif", false);
+	cut_everywhere("peak.massif");
 }
 
 Test(truncated, dhat)
 {
-	cut_everywhere("peak.dhat.json", false);
+	cut_everywhere("peak.dhat.json");
+}
+
+/* Its names stand behind its values: those that are there are used, and no stack gets shorter. */
+Test(truncated, dhat_keeps_values_when_names_are_cut)
+{
+	struct buf file = sample("peak.dhat.json");
+	struct profile *whole, *part;
+	struct err e = {0};
+	cr_assert_eq(exchange_parse(file.data, file.count_bytes, "sample", NULL, &whole, &e), 0);
+	const char *last = memmem(file.data, file.count_bytes, "\"0x10908C", 9);
+	cr_assert_not_null(last);
+	cr_assert_eq(exchange_parse(file.data, (size_t)(last - file.data) + 3, "sample", NULL,
+				    &part, &e),
+		     0, "%s", e.text);
+	struct graph_sum a = sum_of(whole, POP_ALLOCATED), b = sum_of(part, POP_ALLOCATED);
+	cr_assert(part->source.is_partial);
+	cr_assert_not_null(strstr(part->source.notes, "have names"));
+	cr_assert_eq(a.blocks, b.blocks);
+	cr_assert_eq(a.bytes, b.bytes);
+	cr_assert_eq(part->node_count, whole->node_count);
+	profile_free(whole);
+	profile_free(part);
+	buf_release(&file);
 }
 
 Test(truncated, heaptrack_as_text)
@@ -325,7 +431,7 @@ Test(truncated, heaptrack_as_text)
 	buf_puts(&file, text);
 	/* What is shorter could be folded stacks too. */
 	for (size_t bytes = strlen("v 10400 3\n"); bytes <= file.count_bytes; bytes++)
-		cut_at(&file, bytes, false);
+		cut_at("text", &file, bytes);
 	buf_release(&file);
 }
 
