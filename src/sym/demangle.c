@@ -1,5 +1,6 @@
 /*
- * Demangling through libiberty; no other file includes its header.
+ * Demangling through libiberty; no other file includes its header.  What it does not know is in
+ * demangle_ocaml.c.
  *
  * A short name can stand for an endless one: each substitution may double what came
  * before.  libiberty bounds its recursion but not its output, and its callbacks cannot
@@ -11,7 +12,7 @@
  */
 #include "config.h"
 
-#include "src/sym/sym.h"
+#include "src/sym/sym_priv.h"
 
 #include <setjmp.h>
 #include <stdlib.h>
@@ -88,8 +89,10 @@ static size_t without_llvm_suffix(const char *name, size_t bytes)
 bool sym_demangle(const char *linkage, struct buf *out)
 {
 	size_t bytes = strnlen(linkage, LIMIT_MANGLED_BYTES + 1);
-	if (bytes < 3 || bytes > LIMIT_MANGLED_BYTES || linkage[0] != '_')
+	if (bytes < 3 || bytes > LIMIT_MANGLED_BYTES)
 		return false;
+	if (linkage[0] != '_')
+		return demangle_ocaml(linkage, bytes, out);
 	struct buf name = {0};
 	struct sink sink = {.text = {0}};
 	buf_put(&name, linkage, without_llvm_suffix(linkage, bytes));

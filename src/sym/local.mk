@@ -11,6 +11,7 @@ src_sym_libsym_la_SOURCES = \
 	src/sym/debuginfod.h \
 	src/sym/debuginfo_priv.h \
 	src/sym/demangle.c \
+	src/sym/demangle_ocaml.c \
 	src/sym/dwarf.c \
 	src/sym/dwarf.h \
 	src/sym/dwarf_file.c \

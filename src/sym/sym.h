@@ -79,7 +79,7 @@ size_t sym_lookup(struct sym_module *m, uint64_t va, struct sym_line *lines_out,
 /* What is known about where the names come from, for messages: "DWARF", "symbol table", "none". */
 const char *sym_module_source(const struct sym_module *m);
 
-/* sym_demangle - C++, Rust (legacy and v0), D.  Appends to out; returns false and appends nothing if it is not mangled. */
+/* sym_demangle - C++, Rust (legacy and v0), D, OCaml.  Appends to out; returns false and appends nothing if it is not mangled. */
 bool sym_demangle(const char *linkage, struct buf *out);
 
 /* sym_is_wrapper - an allocation wrapper by its demangled name: malloc family, operator new, std::allocator

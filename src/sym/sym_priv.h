@@ -144,6 +144,12 @@ struct elf_file *debugfile_find_common(const struct elf_file *of, const struct s
 /* debugfile_open_mini - the file with symbols only that is packed in .gnu_debugdata; NULL. */
 struct elf_file *debugfile_open_mini(const struct elf_file *main);
 
+/* ---- demangle_ocaml.c ------------------------------------------------------------- */
+
+/* demangle_ocaml - appends Stdlib.Hashtbl.replace for camlStdlib__Hashtbl__replace_1044; false, and nothing
+ * appended, if OCaml makes no such names. */
+bool demangle_ocaml(const char *name, size_t bytes, struct buf *out);
+
 /* ---- spans.c -------------------------------------------------------------------- */
 
 /* Half-open ranges that may nest or overlap, to be turned into disjoint segments. */

@@ -56,6 +56,34 @@ Test(demangle, knows_d)
 	expect_text("_Dmain", "D main");
 }
 
+Test(demangle, knows_ocaml)
+{
+	expect_text("camlStdlib__Hashtbl__replace_1044", "Stdlib.Hashtbl.replace");
+	expect_text("camlStdlib__Hashtbl.replace_1044", "Stdlib.Hashtbl.replace");
+	expect_text("camlT__entry", "T.entry");
+	expect_text("camlStdlib__$5e$5e_444", "Stdlib.^^");
+	expect_text("camlCamlinternalFormat__k$27_3451", "CamlinternalFormat.k'");
+	expect_text("camlT__fun_582", "T.fun_582");
+	expect_text("camlT.anon_fn$5bt$2eml$3a3$2c4$2d$2d20$5d_17", "T.anon_fn[t.ml:3,4--20]");
+	expect_text("camlDune__exe__Main__run_7", "Dune.exe.Main.run");
+	expect_text("camlMy_lib__My_unit__do__it__now_12", "My_lib.My_unit.do__it__now");
+	expect_text("camlT__f_3_12_code", "T.f");
+	expect_text("camlT__fun_3_12_code", "T.fun_3_12_code");
+	expect_text("camlT__f$09_1", "T.f$09"); /* a control character stays escaped */
+	expect_text("camlT__f_$ff_1", "T.f_$ff");
+}
+
+Test(demangle, takes_no_c_for_ocaml)
+{
+	expect_text("caml_alloc_string", NULL);
+	expect_text("caml_main", NULL);
+	expect_text("camlParse", NULL);
+	expect_text("camlParse__", NULL);
+	expect_text("camel__Case", NULL);
+	expect_text("caml", NULL);
+	expect_text("main", NULL);
+}
+
 /* What c++filt makes of them. */
 Test(demangle, knows_the_hard_ones)
 {
