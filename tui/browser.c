@@ -81,6 +81,10 @@ void browser_tell(struct browser *b, enum neap_err code, const struct query_erro
 {
 	if (!code)
 		return;
+	if (model_was_stopped(error)) {
+		browser_say(b, ROLE_WARNING, "stopped");
+		return;
+	}
 	browser_say(b, ROLE_ERROR, "%s%s%s", error->text, error->help[0] ? ": " : "", error->help);
 }
 
@@ -121,13 +125,14 @@ static const struct view *view_now(const struct browser *b)
 
 /* ---- loading --------------------------------------------------------------------------------- */
 
-/* Stopped by Ctrl-C: what was shown before is there again. */
+/* By Esc or Ctrl-C: what was shown before is there again. */
 static bool is_stopped(struct browser *b)
 {
-	if (b->failure.code != ERR_LIMIT || strcmp(b->failure.text, "cancelled") != 0)
+	if (!model_was_stopped(&b->failure))
 		return false;
-	b->was_cancelled = true;
-	browser_say(b, ROLE_WARNING, "stopped; Ctrl-C again quits, Ctrl-R tries it again");
+	b->was_cancelled = b->stop_key == CODE_CANCEL;
+	browser_say(b, ROLE_WARNING, "stopped; %sCtrl-R tries it again",
+		    b->was_cancelled ? "Ctrl-C again quits, " : "");
 	return true;
 }
 
@@ -608,8 +613,7 @@ void browser_input(struct browser *b, const struct input *in)
 	if (bookmarks_input(b, in))
 		return;
 	if (b->prompt) {
-		if (in->key < SPECIAL_RESIZE)
-			prompt_input(b, in->key);
+		prompt_input(b, in);
 		return;
 	}
 	if (b->help) {

@@ -71,6 +71,7 @@ struct browser {
 	} tabs[SCREEN_COUNT];
 
 	struct prompt *prompt; /* prompt.h; NULL: closed */
+	bool is_previewing;    /* what runs is pointless as soon as something is typed */
 	struct history {
 		char **texts; /* what was typed before, oldest first */
 		size_t count, cap;
@@ -84,6 +85,7 @@ struct browser {
 	struct buf clipboard; /* to be sent to the terminal; empty: nothing */
 	bool wants_redraw, wants_quit;
 	bool was_cancelled; /* the last key was Ctrl-C */
+	uint32_t stop_key;  /* what stopped the last work that was stopped; 0: nothing */
 	const struct query_options *query_options;
 	struct lines_search search; /* for sources */
 	const struct state *shown;  /* what was loaded last without being stopped; only compared */

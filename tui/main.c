@@ -263,14 +263,43 @@ static int64_t now_ms(void)
 	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
+struct watch {
+	int64_t looked_ms;
+	struct browser *b; /* NULL: still to be made */
+	const char *hold;  /* for tests: work lasts while that file is there; NULL: none */
+};
+
+static bool look_at_terminal(const struct watch *w)
+{
+	if (!w->b)
+		return term_stop_key();
+	if (w->b->is_previewing)
+		return term_has_input();
+	return (w->b->stop_key = term_stop_key());
+}
+
+static bool is_held(const struct watch *w)
+{
+	static const struct timespec pause = {.tv_nsec = 1000000};
+	if (!w->hold || access(w->hold, F_OK))
+		return false;
+	nanosleep(&pause, NULL);
+	return true;
+}
+
 /* Asked often; the terminal is looked at now and then. */
 static bool is_cancelled(void *arg)
 {
-	int64_t *looked_ms = arg, now = now_ms();
-	if (now - *looked_ms < LOOK_MS)
-		return false;
-	*looked_ms = now;
-	return term_is_interrupted();
+	struct watch *w = arg;
+	do {
+		int64_t now = now_ms();
+		if (now - w->looked_ms < LOOK_MS)
+			continue;
+		w->looked_ms = now;
+		if (look_at_terminal(w))
+			return true;
+	} while (is_held(w));
+	return false;
 }
 
 /* ---- the terminal ---------------------------------------------------------------------------- */
@@ -351,7 +380,7 @@ static int run_browser(struct browser *b, const struct request *r, int64_t begin
 	return is_good ? 0 : STATUS_FAILED;
 }
 
-static int run_terminal(const struct request *r)
+static int run_terminal(const struct request *r, struct watch *w)
 {
 	struct browser *b = NULL;
 	struct err e = {0};
@@ -370,7 +399,9 @@ static int run_terminal(const struct request *r)
 		term_close();
 		return fail(&e);
 	}
+	w->b = b;
 	int status = run_browser(b, r, begin_ms);
+	w->b = NULL;
 	browser_free(b);
 	return status;
 }
@@ -407,12 +438,12 @@ static void settle_heap(void)
 
 int main(int argc, char **argv)
 {
-	int64_t looked_ms = 0;
+	struct watch watch = {.hold = getenv("NEAP_TEST_HOLD")};
 	struct query_options query = {
 		.open = exchange_open,
 		.cursor_ns = UINT64_MAX,
 		.is_cancelled = is_cancelled,
-		.arg = &looked_ms,
+		.arg = &watch,
 	};
 	struct request r = {.browser = {.query = &query}, .term = {.has_mouse = true}};
 	settle_heap();
@@ -429,7 +460,7 @@ int main(int argc, char **argv)
 	r.browser.sources = &r.settings.sources;
 	choose_glyphs(&r);
 	r.browser.is_mono = r.term.colour == TERM_COLOUR_NEVER;
-	status = r.script ? run_keys(&r) : run_terminal(&r);
+	status = r.script ? run_keys(&r) : run_terminal(&r, &watch);
 	settings_release(&r.settings);
 	if (term_signal()) {
 		signal(term_signal(), SIG_DFL);

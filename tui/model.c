@@ -175,6 +175,11 @@ enum neap_err model_result(struct model *m, const struct compose *c, struct quer
 	return NEAP_OK;
 }
 
+bool model_was_stopped(const struct query_error *error)
+{
+	return error->code == ERR_LIMIT && !strcmp(error->text, "cancelled");
+}
+
 uint64_t model_serial(const struct model *m, const struct query_opened *q)
 {
 	for (size_t i = 0; i < MODEL_RESULTS_KEPT; i++) {

@@ -113,6 +113,8 @@ enum neap_err model_result(struct model *m, const struct compose *c, struct quer
 			   struct query_error *error);
 /* model_serial - tells results apart, also from those that were there before; never 0. */
 uint64_t model_serial(const struct model *m, const struct query_opened *q);
+/* model_was_stopped - did it fail because the user wanted it to end? */
+bool model_was_stopped(const struct query_error *error);
 /* model_forget - free all results: the next load runs anew. */
 void model_forget(struct model *m);
 

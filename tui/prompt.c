@@ -33,6 +33,7 @@ struct prompt {
 
 	struct query_error error; /* of what is typed; code NEAP_OK: none */
 	char preview[128];
+	bool is_unfinished; /* more was typed before the candidates and the preview were there */
 };
 
 void prompt_free(struct prompt *p)
@@ -255,17 +256,29 @@ static void complete(struct browser *b, bool is_back)
 		line_replace(&p->line, 0, " ");
 		find_candidates(b);
 	}
-	preview(b);
 }
 
 /* ---- opening, keys ------------------------------------------------------------------------------------ */
 
-static void changed(struct browser *b)
+/* What is typed next makes it pointless, and comes first. */
+static void look_up(struct browser *b)
 {
 	struct prompt *p = b->prompt;
-	find_candidates(b);
+	b->is_previewing = true;
+	if (p->chosen == CANDIDATES_MOST)
+		find_candidates(b);
 	preview(b);
-	if (p->kind == PROMPT_FIND)
+	b->is_previewing = false;
+	p->is_unfinished = model_was_stopped(&p->error);
+	if (p->is_unfinished)
+		p->error = (struct query_error){.code = NEAP_OK};
+}
+
+static void changed(struct browser *b)
+{
+	b->prompt->chosen = CANDIDATES_MOST;
+	look_up(b);
+	if (b->prompt->kind == PROMPT_FIND)
 		find_live(b);
 }
 
@@ -320,7 +333,7 @@ static void accept(struct browser *b)
 	mem_free(text);
 }
 
-void prompt_input(struct browser *b, uint32_t key)
+static void take_key(struct browser *b, uint32_t key)
 {
 	struct prompt *p = b->prompt;
 	switch (key) {
@@ -336,6 +349,7 @@ void prompt_input(struct browser *b, uint32_t key)
 	case CODE_TAB:
 	case SPECIAL_BACK_TAB:
 		complete(b, key == SPECIAL_BACK_TAB);
+		look_up(b);
 		return;
 	case SPECIAL_UP:
 	case SPECIAL_DOWN:
@@ -352,6 +366,14 @@ void prompt_input(struct browser *b, uint32_t key)
 	} else if (line_key(&p->line, key)) {
 		changed(b);
 	}
+}
+
+void prompt_input(struct browser *b, const struct input *in)
+{
+	if (in->key < SPECIAL_RESIZE)
+		take_key(b, in->key);
+	if (b->prompt && b->prompt->is_unfinished)
+		look_up(b);
 }
 
 /* ---- drawing ------------------------------------------------------------------------------------------------ */

@@ -20,8 +20,8 @@ enum prompt_kind {
 /* prompt_open - with a text to begin with. */
 void prompt_open(struct browser *b, enum prompt_kind kind, const char *text);
 void prompt_close(struct browser *b);
-/* prompt_input - a key for the open prompt; it may close. */
-void prompt_input(struct browser *b, uint32_t key);
+/* prompt_input - an input for the open prompt; it may close. */
+void prompt_input(struct browser *b, const struct input *in);
 /* prompt_draw - the line itself, and above it candidates and messages. */
 void prompt_draw(struct browser *b, const struct area *line, const struct area *above);
 void prompt_free(struct prompt *p); /* NULL is fine */

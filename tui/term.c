@@ -33,11 +33,11 @@
 #define NO_BLENDING     (2 | 16) /* bits of ncv: underlined, dim */
 #define WRITE_WAIT_MS   1000
 #define DOUBLE_CLICK_NS 400000000ll
-#define AHEAD_MOST      64u /* keys typed while something is worked on */
-#define BUSY_FIRST_MS   150 /* until long work says so, */
-#define BUSY_NEXT_MS    200 /* and says it again */
-#define END_TICKS       5   /* so often, after the signal to end, work may go on */
-#define SILENT_READS    3   /* readable, but nothing comes: the terminal is gone */
+#define AHEAD_MOST      1024u /* keys typed while something is worked on */
+#define BUSY_FIRST_MS   150   /* until long work says so, */
+#define BUSY_NEXT_MS    200   /* and says it again */
+#define END_TICKS       5     /* so often, after the signal to end, work may go on */
+#define SILENT_READS    3     /* readable, but nothing comes: the terminal is gone */
 
 /* There is one terminal, and handlers of signals have no other way to their data. */
 static struct {
@@ -50,7 +50,7 @@ static struct {
 		char text
 			[160]; /* goes to the last row, what is worked on, and leaves room for a time */
 		size_t text_bytes;
-		char end[16]; /* clears the rest of the row */
+		char end[48]; /* what stops it, and clears the rest of the row */
 		size_t end_bytes;
 		volatile sig_atomic_t ticks,
 			end_ticks; /* of the timer; ticks 0: nothing was written */
@@ -163,9 +163,8 @@ static void on_busy(int signal)
 	at = put_digits(at + term.busy.text_bytes, tenths / 10);
 	*at++ = '.';
 	at = put_digits(at, tenths % 10);
-	memcpy(at, " s; Ctrl-C stops it", 19);
-	memcpy(at + 19, term.busy.end, term.busy.end_bytes);
-	at += 19 + term.busy.end_bytes;
+	memcpy(at, term.busy.end, term.busy.end_bytes);
+	at += term.busy.end_bytes;
 	ssize_t ignored = write(STDOUT_FILENO, text, (size_t)(at - text));
 	(void)ignored;
 	errno = errnum;
@@ -612,30 +611,49 @@ bool term_input(struct input *out, int wait_ms)
 
 /* ---- long work ------------------------------------------------------------------------------------------------ */
 
-/* What is typed meanwhile: Esc and Ctrl-C stop the work, all else is for later. */
-static bool look_ahead(void)
+/* What is typed meanwhile, for later. */
+static void look_ahead(void)
 {
 	struct pollfd fd = {.fd = STDIN_FILENO, .events = POLLIN};
-	struct input in = {.key = 0};
 	bool has_read = true;
 	while (has_read && term.ahead_count < AHEAD_MOST && poll(&fd, 1, 0) > 0 &&
 	       (fd.revents & POLLIN)) {
-		if (!take_key(&in, &has_read))
-			continue;
-		if (in.key == CODE_ESCAPE || in.key == CODE_CANCEL) {
-			term.ahead_count = 0;
-			return true;
-		}
-		term.ahead[term.ahead_count++] = in;
+		struct input in = {.key = 0};
+		if (take_key(&in, &has_read))
+			term.ahead[term.ahead_count++] = in;
 	}
-	return false;
 }
 
-bool term_is_interrupted(void)
+/* What was typed before it was meant for what now does not come. */
+static uint32_t take_stop(void)
 {
-	bool was = was_interrupted || ended_by || (term.is_open && look_ahead());
+	for (unsigned i = 0; i < term.ahead_count; i++) {
+		uint32_t key = term.ahead[i].key;
+		if (key != CODE_ESCAPE && key != CODE_CANCEL)
+			continue;
+		term.ahead_count -= i + 1;
+		memmove(term.ahead, term.ahead + i + 1, term.ahead_count * sizeof term.ahead[0]);
+		return key;
+	}
+	return 0;
+}
+
+uint32_t term_stop_key(void)
+{
+	if (term.is_open)
+		look_ahead();
+	if (!was_interrupted && !ended_by)
+		return take_stop();
 	was_interrupted = 0;
-	return was;
+	term.ahead_count = 0;
+	return CODE_CANCEL;
+}
+
+bool term_has_input(void)
+{
+	if (term.is_open)
+		look_ahead();
+	return was_interrupted || ended_by || term.ahead_count;
 }
 
 void term_busy(const char *what, bool ends_at_once)
@@ -648,7 +666,8 @@ void term_busy(const char *what, bool ends_at_once)
 	int bytes = snprintf(term.busy.text, sizeof term.busy.text, "%s%s %.*s for ", place,
 			     p->commands[PAINT_PLAIN], most < 80 ? most : 80, what);
 	term.busy.text_bytes = bytes < (int)sizeof term.busy.text ? (size_t)bytes : 0;
-	bytes = snprintf(term.busy.end, sizeof term.busy.end, "%s", p->commands[PAINT_CLEAR_ROW]);
+	bytes = snprintf(term.busy.end, sizeof term.busy.end, " s; %s stops it%s",
+			 ends_at_once ? "Ctrl-C" : "Esc", p->commands[PAINT_CLEAR_ROW]);
 	term.busy.end_bytes = bytes < (int)sizeof term.busy.end ? (size_t)bytes : 0;
 	term.busy.ticks = term.busy.end_ticks = 0;
 	term.busy.ends_at_once = ends_at_once;

@@ -39,10 +39,13 @@ void term_redraw(void);
  */
 bool term_input(struct input *out, int wait_ms);
 /*
- * term_is_interrupted - in long work: was Ctrl-C or Esc pressed since the last call, or is the
- * program to end?  Other keys are kept for term_input.
+ * term_stop_key - in long work: what was pressed since the last call to stop it: CODE_ESCAPE, or
+ * CODE_CANCEL, which also says that the program is to end; 0: nothing.  Other keys are kept for
+ * term_input.
  */
-bool term_is_interrupted(void);
+uint32_t term_stop_key(void);
+/* term_has_input - in work that any input makes pointless: is there one?  It is kept too. */
+bool term_has_input(void);
 /*
  * term_busy - long work begins: if it lasts, the last row says so, and for how long, until
  * term_draw.  It says it however the work goes on, and a second Ctrl-C ends the program.

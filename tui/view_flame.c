@@ -98,16 +98,16 @@ static enum neap_err load(void *self, struct browser *b, struct query_error *err
 	f->selected = FLAME_NONE;
 	f->layout.cell_count = 0;
 	f->is_stale = f->is_zoom_old = true;
-	if (f->is_inverted != s->is_inverted)
-		f->kept_count = f->zoom_count = f->top = 0;
-	f->is_first = !f->kept_count && !f->zoom_count && !s->is_inverted;
-	f->is_inverted = s->is_inverted;
 	f->layout.q = NULL;
 	if (!is_good)
 		return no_memory(error);
 	enum neap_err code = model_result(&b->model, &c, &q, error);
 	if (code)
 		return code;
+	if (f->is_inverted != s->is_inverted)
+		f->kept_count = f->zoom_count = f->top = 0;
+	f->is_first = !f->kept_count && !f->zoom_count && !s->is_inverted;
+	f->is_inverted = s->is_inverted;
 	flame_columns(&f->layout, q);
 	browser_summarise(b, flame_result(f));
 	return NEAP_OK;

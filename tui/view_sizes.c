@@ -36,6 +36,7 @@ struct sizes {
 	struct distribution of[SIDE_COUNT];
 	struct list lists[SIDE_COUNT];
 	uint64_t kept[SIDE_COUNT]; /* where the selected bin began */
+	bool has_kept;
 	enum side pane;
 	struct hist_rows rows; /* in place of all that, where the query says so */
 	bool is_of_rows;
@@ -46,13 +47,13 @@ struct sizes {
 /* ---- loading ----------------------------------------------------------------------------- */
 
 /* The bin that was selected, else the one with the most bytes. */
-static void select_bin(struct sizes *s, enum side p, bool was_loaded)
+static void select_bin(struct sizes *s, enum side p)
 {
 	const struct distribution *d = &s->of[p];
 	size_t heaviest = 0;
 	s->lists[p].count = d->bin_count;
 	for (size_t i = 0; i < d->bin_count; i++) {
-		if (was_loaded && d->bins[i].from == s->kept[p]) {
+		if (s->has_kept && d->bins[i].from == s->kept[p]) {
 			s->lists[p].selected = i;
 			return;
 		}
@@ -76,6 +77,7 @@ static enum neap_err load(void *self, struct browser *b, struct query_error *err
 {
 	struct sizes *s = self;
 	bool was_loaded = s->is_loaded;
+	s->has_kept = s->has_kept || was_loaded;
 	s->is_of_rows = model_state(&b->model)->hist;
 	enum neap_err code = NEAP_OK;
 	s->is_loaded = false;
@@ -89,7 +91,7 @@ static enum neap_err load(void *self, struct browser *b, struct query_error *err
 	for (size_t i = 0; !code && i < SIDE_COUNT; i++) {
 		code = distribution_load(&s->of[i], &b->model, i == SIDE_LIFETIMES, error);
 		if (!code)
-			select_bin(s, (enum side)i, was_loaded);
+			select_bin(s, (enum side)i);
 	}
 	if (code)
 		return code;

@@ -52,6 +52,7 @@ struct source {
 	size_t total, self, count, file_column, line_column;
 	int64_t base_bytes;
 	struct buf subject; /* of the last load */
+	uint32_t kept_line; /* the one that was selected before it; 0: none */
 	struct buf work;
 };
 
@@ -305,9 +306,10 @@ static enum neap_err load(void *self, struct browser *b, struct query_error *err
 {
 	struct source *s = self;
 	const char *subject = model_state(&b->model)->subject;
-	uint32_t kept = 0;
-	if (s->q && s->list.selected < s->list.count && is_buf(&s->subject, subject ? subject : ""))
-		kept = item_of(s, s->list.selected).line;
+	if (!is_buf(&s->subject, subject ? subject : ""))
+		s->kept_line = 0;
+	else if (s->q && s->list.selected < s->list.count)
+		s->kept_line = item_of(s, s->list.selected).line;
 	set_buf(&s->subject, subject ? subject : "");
 	s->list.count = s->line_count = s->tail_count = 0;
 	enum neap_err code = run(s, b, error);
@@ -322,7 +324,7 @@ static enum neap_err load(void *self, struct browser *b, struct query_error *err
 	if (!gather(s) || !read_text(s, b) || !make_tail(s) || s->file.has_failed ||
 	    s->text_path.has_failed)
 		return fail_nomem(s, error);
-	choose_line(s, b, kept);
+	choose_line(s, b, s->kept_line);
 	return NEAP_OK;
 }
 

@@ -44,8 +44,9 @@ struct tree {
 	/* From before the last load: paths of open lines, and of the selected one. */
 	struct map open;
 	uint64_t selected_path;
-	bool has_taken; /* they are from another time, not from the last load */
-	struct {        /* of the row that was selected when they were asked for */
+	uint64_t root_path; /* of the first line; 0: nothing was shown */
+	bool has_taken;     /* they are from another time, not from the last load */
+	struct {            /* of the row that was selected when they were asked for */
 		uint64_t serial;
 		uint32_t row;
 		struct query_facts facts;
@@ -111,11 +112,12 @@ static bool can_open(const struct tree *t, size_t at)
 
 static enum neap_err open_line(struct tree *t, size_t at, struct query_error *error)
 {
-	struct line *l = &t->lines[at];
+	const struct line *l = &t->lines[at];
 	if (l->is_open || !can_open(t, at))
 		return NEAP_OK;
-	l->is_open = true;
-	return insert_below(t, at + 1, l->row, l->depth + 1, error);
+	enum neap_err code = insert_below(t, at + 1, l->row, l->depth + 1, error);
+	t->lines[at].is_open = !code;
+	return code;
 }
 
 static size_t end_below(const struct tree *t, size_t at)
@@ -173,10 +175,11 @@ static bool keep_open(struct tree *t)
 		t->has_taken = false;
 		return true;
 	}
+	if (!t->q) /* the load before failed: what was open before it */
+		return true;
 	map_clear(&t->open);
 	t->selected_path = 0;
-	if (!t->q)
-		return true;
+	t->root_path = t->list.count ? t->lines[0].path : 0;
 	if (t->list.selected < t->list.count)
 		t->selected_path = t->lines[t->list.selected].path;
 	for (size_t i = 0; i < t->list.count; i++) {
@@ -272,7 +275,9 @@ static enum neap_err load(void *self, struct browser *b, struct query_error *err
 	code = insert_below(t, 0, OPENED_ROOT, 0, error);
 	if (code || restore_open(t, error))
 		return code;
-	if (t->list.count && !is_other(t, t->lines[0].row))
+	/* Closed by the user, it stays closed. */
+	bool is_new = t->list.count && t->lines[0].path != t->root_path;
+	if (is_new && !is_other(t, t->lines[0].row))
 		open_chain(t, 0, error);
 	return NEAP_OK;
 }

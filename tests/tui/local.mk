@@ -26,6 +26,7 @@ tests_tui_pty_CPPFLAGS = $(AM_CPPFLAGS) $(VTERM_CFLAGS)
 tests_tui_pty_LDADD = $(VTERM_LIBS) -lutil
 tui_tests += tests/tui/terminal.sh
 tui_tests += tests/tui/state.sh
+tui_tests += tests/tui/stop.sh
 golden_tests += tests/tui/plays.sh
 EXTRA_DIST += tests/tui/plays tests/tui/lib.sh
 

@@ -12,6 +12,11 @@
  *   screen FILE         write the screen as text, spaces at the ends cut off
  *   golden FILE         the screen and its cursor must be as the file says; NEAP_GOLDEN_WRITE=1 writes it,
  *                       and prints what was there before beside it
+ *   remember            keep the screen and its cursor in mind
+ *   remembered          they must be as they were then, but for the last row, which has messages
+ *   make FILE           make an empty file; with NEAP_TEST_HOLD=FILE all work lasts while it is there
+ *   remove FILE         remove it
+ *   meanwhile LINE      one of `bytes`, `until`, `make`, `remove`: at once, while the program works
  *   written MOST        fail if more bytes were written since the last `written` or key
  *   still               fail if the program uses the processor while nothing happens
  *   same                a redraw (Ctrl-L) must change nothing: what was written bit by bit is right,
@@ -37,6 +42,7 @@
 #include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <termios.h>
+#include <time.h>
 #include <unistd.h>
 #include <utmp.h>
 #include <vterm.h>
@@ -55,6 +61,7 @@ static struct {
 	int rows, cols;
 	bool is_alternate, is_cursor_shown, has_mouse, is_idle;
 	size_t written_bytes;
+	char *remembered;
 	const char *script;
 	unsigned line;
 } run;
@@ -129,12 +136,21 @@ static bool read_some(void)
 	return true;
 }
 
-/* Until the program waits; false: it ended first. */
+static int64_t now_ms(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* Until the program waits; false: it ended first.  It may write all the time. */
 static bool wait_idle(void)
 {
+	int64_t end_ms = now_ms() + WAIT_MOST_MS;
 	while (!run.is_idle) {
 		struct pollfd fd = {.fd = run.master, .events = POLLIN};
-		int ready = poll(&fd, 1, WAIT_MOST_MS);
+		int64_t left_ms = end_ms - now_ms();
+		int ready = left_ms > 0 ? poll(&fd, 1, (int)left_ms) : 0;
 		if (!ready)
 			fail("the program does not wait for input after %d s", WAIT_MOST_MS / 1000);
 		if (ready > 0 && !read_some())
@@ -246,11 +262,11 @@ static void write_screen(const char *path)
 }
 
 /* What is to be compared: the text, where a row is reversed or coloured, and the cursor. */
-static void put_golden(FILE *out)
+static void put_golden(FILE *out, int rows)
 {
 	VTermPos cursor;
 	vterm_state_get_cursorpos(vterm_obtain_state(run.vt), &cursor);
-	for (int row = 0; row < run.rows; row++) {
+	for (int row = 0; row < rows; row++) {
 		char text[8192], looks[1024];
 		size_t bytes = text_of_row(row, text, sizeof text), end = 0;
 		fprintf(out, "%.*s\n", (int)bytes, text);
@@ -297,21 +313,45 @@ static void print_beside(const char *before, const char *now)
 	}
 }
 
-static void be_golden(const char *path)
+static char *text_of_screen(int rows, size_t *bytes_out)
 {
-	char *now = NULL;
-	size_t now_bytes = 0, before_bytes;
-	FILE *out = open_memstream(&now, &now_bytes);
+	char *text = NULL;
+	FILE *out = open_memstream(&text, bytes_out);
 	if (!out)
 		fail("no memory");
-	put_golden(out);
+	put_golden(out, rows);
 	fclose(out);
+	return text;
+}
+
+static void remember(void)
+{
+	size_t bytes;
+	free(run.remembered);
+	run.remembered = text_of_screen(run.rows - 1, &bytes);
+}
+
+static void be_remembered(void)
+{
+	size_t bytes;
+	char *now = text_of_screen(run.rows - 1, &bytes);
+	if (!run.remembered || strcmp(now, run.remembered) != 0) {
+		print_beside(run.remembered ? run.remembered : "", now);
+		fail("the screen is not as remembered");
+	}
+	free(now);
+}
+
+static void be_golden(const char *path)
+{
+	size_t now_bytes, before_bytes;
+	char *now = text_of_screen(run.rows, &now_bytes);
 	char *before = text_of_file(path, &before_bytes);
 	bool is_same = before && before_bytes == now_bytes && !memcmp(before, now, now_bytes);
 	if (!is_same && before)
 		print_beside(before, now);
 	if (!is_same && getenv("NEAP_GOLDEN_WRITE")) {
-		out = fopen(path, "we");
+		FILE *out = fopen(path, "we");
 		if (!out || fwrite(now, 1, now_bytes, out) != now_bytes || fclose(out))
 			fail("cannot write %s: %s", path, strerror(errno));
 	} else if (!is_same) {
@@ -336,9 +376,10 @@ static bool is_shown(const char *text)
 
 static void wait_until(const char *text)
 {
-	for (int ms = 0; !is_shown(text); ms += STEP_MS) {
+	int64_t end_ms = now_ms() + WAIT_MOST_MS;
+	while (!is_shown(text)) {
 		struct pollfd fd = {.fd = run.master, .events = POLLIN};
-		if (ms > WAIT_MOST_MS)
+		if (now_ms() > end_ms)
 			fail("the screen never shows '%s'", text);
 		if (poll(&fd, 1, STEP_MS) > 0 && !read_some())
 			fail("the program ended");
@@ -592,6 +633,19 @@ static void ends(const char *how)
 		check_restored();
 }
 
+static void make_file(const char *path)
+{
+	FILE *out = fopen(path, "we");
+	if (!out || fclose(out))
+		fail("cannot write %s: %s", path, strerror(errno));
+}
+
+static void remove_file(const char *path)
+{
+	if (unlink(path))
+		fail("cannot remove %s: %s", path, strerror(errno));
+}
+
 static void hang_up(void)
 {
 	close(run.slave);
@@ -606,8 +660,15 @@ static void run_line(char *line)
 		*rest++ = '\0';
 	else
 		rest = line + strlen(line);
-	bool is_end = !strcmp(line, "ends");
-	if (!is_end && !wait_idle())
+	bool is_end = !strcmp(line, "ends"), is_meanwhile = !strcmp(line, "meanwhile");
+	if (is_meanwhile) {
+		line = rest;
+		rest = strchr(line, ' ');
+		if (!rest)
+			fail("meanwhile what?");
+		*rest++ = '\0';
+	}
+	if (!is_end && !is_meanwhile && !wait_idle())
 		fail("the program ended");
 	if (!strcmp(line, "size"))
 		resize(rest);
@@ -619,6 +680,14 @@ static void run_line(char *line)
 		write_screen(rest);
 	else if (!strcmp(line, "golden"))
 		be_golden(rest);
+	else if (!strcmp(line, "remember"))
+		remember();
+	else if (!strcmp(line, "remembered"))
+		be_remembered();
+	else if (!strcmp(line, "make"))
+		make_file(rest);
+	else if (!strcmp(line, "remove"))
+		remove_file(rest);
 	else if (!strcmp(line, "still"))
 		be_still();
 	else if (!strcmp(line, "same"))
@@ -660,5 +729,6 @@ int main(int argc, char **argv)
 	if (run.pid)
 		fail("the program is still there: end with `ends`");
 	vterm_free(run.vt);
+	free(run.remembered);
 	return 0;
 }

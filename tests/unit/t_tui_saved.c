@@ -269,6 +269,12 @@ Test(cancel, brings_back_what_was_there, .init = begin, .fini = finish)
 	is_query("live | min 1%");
 	cr_assert(!b->wants_quit);
 	polls_left = 1;
+	b->stop_key = CODE_ESCAPE;
+	press("b");
+	press("\003");
+	cr_assert(!b->wants_quit, "Ctrl-C once after Esc");
+	polls_left = 1;
+	b->stop_key = CODE_CANCEL;
 	press("b");
 	press("\003");
 	cr_assert(b->wants_quit, "Ctrl-C a second time quits");
