@@ -29,9 +29,11 @@ static void add_name(struct name_list *l, const char *s, size_t bytes)
 static const char *own_part(const char *name, size_t bytes)
 {
 	size_t start = 0;
-	for (size_t i = 0; i + 1 < bytes; i++) {
-		if (name[i] == ':' && name[i + 1] == ':')
-			start = i + 2;
+	struct brackets b = {0};
+	for (size_t i = 0; i < bytes; i = brackets_step(name, i, &b)) {
+		size_t n = b.depth == 0 ? name_scope_bytes(name, i) : 0;
+		if (n)
+			start = i + n;
 	}
 	return name + start;
 }

@@ -10,6 +10,7 @@
 #include "config.h"
 
 #include "query/names.h"
+#include "src/sym/sym.h"
 
 #include <stdint.h>
 #include <string.h>
@@ -226,13 +227,28 @@ struct part name_plain(const char *name)
 	return (struct part){blank < list ? blank : 0, list};
 }
 
+static bool has_dotted_scopes(const char *s)
+{
+	bool is_capital = *s >= 'A' && *s <= 'Z';
+	return (is_capital || strpbrk(s, "(/")) && !strstr(s, "::");
+}
+
+size_t name_scope_bytes(const char *s, size_t i)
+{
+	if (s[i] == ':' && s[i + 1] == ':')
+		return 2;
+	bool is_dot = i && s[i] == '.' && s[i + 1] && s[i + 1] != '.' &&
+		      !(s[i + 1] >= '0' && s[i + 1] <= '9');
+	return is_dot && !sym_is_clone_suffix(s + i) && has_dotted_scopes(s);
+}
+
 struct part name_class(const char *name)
 {
 	struct part plain = name_plain(name);
 	size_t scope = 0;
 	struct brackets b = {0};
 	for (size_t i = plain.start; i < plain.end; i = brackets_step(name, i, &b)) {
-		if (b.depth == 0 && i > plain.start && name[i] == ':' && name[i + 1] == ':')
+		if (b.depth == 0 && i > plain.start && name_scope_bytes(name, i))
 			scope = i;
 	}
 	if (scope)

@@ -38,8 +38,14 @@ struct part name_declarator(const char *name);
 /* name_plain - a demangled name without its return type, parameter list and clone mark:
  * "void ns::f<int>(int) const [clone .cold]" -> "ns::f<int>". */
 struct part name_plain(const char *name);
-/* name_class - what encloses the function: the plain name before its last "::" outside of
- * brackets; the plain name itself if there is none. */
+/*
+ * name_scope_bytes - of what stands at s + i, outside of brackets, between a scope and a name in it: "::"
+ * of C++ and Rust, the dot of OCaml, D, Go and Java; 0 if nothing does.  A dot separates in names that
+ * begin with a capital or hold "(" or "/"; in others, as "copy.avx2", it is C's.
+ */
+size_t name_scope_bytes(const char *s, size_t i);
+/* name_class - what encloses the function: the plain name before its last separator of scopes outside
+ * of brackets; the plain name itself if there is none. */
 struct part name_class(const char *name);
 /* path_last - what follows the last slash. */
 const char *path_last(const char *path);

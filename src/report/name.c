@@ -169,14 +169,15 @@ static void drop_arguments(const char *s, size_t start, int max_depth, const cha
 	}
 }
 
-/* Where the function's own name begins: after the last "::" outside of brackets. */
+/* Where the function's own name begins: after the last separator of scopes outside of brackets. */
 static size_t own_name(const char *s)
 {
 	size_t start = 0;
 	struct brackets b = {0};
 	for (size_t i = 0; s[i]; i = brackets_step(s, i, &b)) {
-		if (b.depth == 0 && !strncmp(s + i, "::", 2))
-			start = i + 2;
+		size_t n = b.depth == 0 ? name_scope_bytes(s, i) : 0;
+		if (n)
+			start = i + n;
 	}
 	return start;
 }
@@ -187,7 +188,7 @@ static void drop_scopes(const char *s, size_t width_cols, const char *ellipsis, 
 	struct brackets b = {0};
 	size_t left_cols = fmt_width(s, strlen(s)) + fmt_width(ellipsis, strlen(ellipsis));
 	for (size_t i = 0, measured = 0; s[i]; i = brackets_step(s, i, &b)) {
-		if (b.depth != 0 || strncmp(s + i, "::", 2) != 0)
+		if (b.depth != 0 || !name_scope_bytes(s, i))
 			continue;
 		left_cols -= fmt_width(s + measured, i - measured);
 		measured = i;

@@ -86,4 +86,8 @@ bool sym_demangle(const char *linkage, struct buf *out);
  * and friends, strdup, asprintf, g_malloc, xmalloc, Rust alloc shims.  The table is src/sym/wrappers.def. */
 bool sym_is_wrapper(const char *name);
 
+/* sym_is_clone_suffix - does ".part.0" or the like begin here, the mark of what a compiler split off or
+ * specialised? */
+bool sym_is_clone_suffix(const char *s);
+
 #endif

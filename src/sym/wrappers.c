@@ -61,11 +61,10 @@ static const char *skip_operator(const char *s)
 	return s;
 }
 
-/* Parts that a compiler split off or specialised. */
-static bool is_clone_suffix(const char *s)
+bool sym_is_clone_suffix(const char *s)
 {
-	static const char *const suffixes[] = {".cold", ".constprop.", ".isra.", ".llvm.",
-					       ".part."};
+	static const char *const suffixes[] = {".cold",  ".constprop.", ".isra.",  ".llvm.",
+					       ".part.", ".lto_priv.",  ".__uniq."};
 	for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++)
 		if (!strncmp(s, suffixes[i], strlen(suffixes[i])))
 			return true;
@@ -99,7 +98,7 @@ static void bare_name(const char *name, char out[LIMIT_NAME])
 			s++;
 			continue;
 		}
-		if (*s == '.' && is_clone_suffix(s))
+		if (*s == '.' && sym_is_clone_suffix(s))
 			break;
 		if (is_operator(name, s)) {
 			next = skip_operator(s + 8);

@@ -272,3 +272,39 @@ Test(report_name, agrees_with_queries_on_what_a_function_is_called)
 			     cases[i][0]);
 	}
 }
+
+/* ---- scopes ------------------------------------------------------------------------------ */
+
+static void assert_class(const char *name, const char *want)
+{
+	struct part part = name_class(name);
+	size_t bytes = part.end - part.start;
+	cr_expect(bytes == strlen(want) && !memcmp(name + part.start, want, bytes),
+		  "'%s' is of '%.*s', not '%s'", name, (int)bytes, name + part.start, want);
+}
+
+Test(report_name, knows_what_a_function_belongs_to)
+{
+	static const char *const cases[][2] = {
+		{"void ns::Table<K::V>::find<int>(int) const", "ns::Table<K::V>"},
+		{"f(int)", "f"},
+		{"main", "main"},
+		{"Stdlib.Hashtbl.replace", "Stdlib.Hashtbl"},
+		{"Stdlib.^^", "Stdlib"},
+		{"T.fun_582", "T"},
+		{"std.stdio.File.open(int)", "std.stdio.File"},
+		{"github.com/shop/cart.(*Cart).Add", "github.com/shop/cart.(*Cart)"},
+		{"github.com/shop/cart.New", "github.com/shop/cart"},
+		{"copy.avx2", "copy.avx2"},
+		{"XCopy.part.0", "XCopy.part.0"},
+		{"XCopy.constprop.0.isra.0", "XCopy.constprop.0.isra.0"},
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+		assert_class(cases[i][0], cases[i][1]);
+}
+
+Test(report_name, leaves_out_scopes_with_dots)
+{
+	assert_name("Stdlib.Hashtbl.replace_seq", 16, true, "\u2026.replace_seq");
+	assert_name("github.com/shop/cart.(*Cart).Add", 12, true, "\u2026.Add");
+}
