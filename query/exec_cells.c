@@ -87,7 +87,7 @@ uint64_t cell_time(const struct cells *c, size_t i)
 int64_t cell_size(const struct cells *c, size_t i)
 {
 	const struct profile *p = c->file->p;
-	uint64_t size = profile_site_size_bytes(p, p->cohort_site[c->cohort[i]] - 1);
+	uint64_t size = profile_site_size_bytes(p, cell_site(c, i));
 	if (size != PROFILE_SIZE_MIXED)
 		return size > INT64_MAX ? INT64_MAX : (int64_t)size;
 	uint64_t births = profile_cohort_births(p, c->cohort[i]);

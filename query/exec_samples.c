@@ -103,7 +103,7 @@ static struct graph_sum *sample_at(struct sampling *s, uint32_t row, uint64_t si
 static uint64_t size_of(const struct cells *c, size_t i)
 {
 	const struct profile *p = c->file->p;
-	uint64_t size = profile_site_size_bytes(p, p->cohort_site[c->cohort[i]] - 1);
+	uint64_t size = profile_site_size_bytes(p, cell_site(c, i));
 	return size == PROFILE_SIZE_MIXED ? 0 : size;
 }
 

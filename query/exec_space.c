@@ -40,11 +40,11 @@ static enum neap_err find_matches(struct exec *x, size_t side)
 	return NEAP_OK;
 }
 
-static uint32_t begin_of(const struct exec *x, size_t side, node_id n)
+static uint32_t begin_of(const struct exec *x, size_t side, size_t site)
 {
 	const struct stacks *s = x->stacks[side];
 	const uint32_t *match = x->match[side];
-	uint32_t leaf = s->leaf[n], inner = s->inner[n];
+	uint32_t leaf = s->leaf[site], inner = s->inner[site];
 	if (is_of_frames(x->pl))
 		return match && (inner == VNODE_NONE || match[inner] == VNODE_NONE) ? VNODE_NONE
 										    : inner;
@@ -84,24 +84,22 @@ static bool drop_unplaced(struct cells *c, uint32_t *place)
 static bool begin_cells(struct exec *x, size_t side, size_t m)
 {
 	struct cells *c = &x->cells[side][m];
-	const struct profile *p = c->file->p;
 	uint32_t *place = mem_array(c->count, sizeof *place);
 	x->place[side][m] = place;
 	x->self[side][m] = mem_array(c->count, sizeof *x->self[side][m]);
 	if (!place || !x->self[side][m])
 		return false;
 	for (size_t i = 0; i < c->count; i++)
-		place[i] = begin_of(x, side, profile_cohort_node(p, c->cohort[i]));
+		place[i] = begin_of(x, side, cell_site(c, i));
 	return drop_unplaced(c, place);
 }
 
 enum neap_err space_drop(struct exec *x, size_t side, struct cells *c)
 {
-	const struct profile *p = c->file->p;
 	uint32_t *place = mem_array(c->count, sizeof *place);
 	bool is_good = place;
 	for (size_t i = 0; is_good && i < c->count; i++)
-		place[i] = begin_of(x, side, profile_cohort_node(p, c->cohort[i]));
+		place[i] = begin_of(x, side, cell_site(c, i));
 	is_good = is_good && drop_unplaced(c, place);
 	mem_free(place);
 	return is_good ? NEAP_OK : exec_no_memory(x);
@@ -133,9 +131,8 @@ static void place_frames(struct exec *x, size_t side, size_t m)
 	const struct cells *c = &x->cells[side][m];
 	const struct stacks *s = x->stacks[side];
 	const uint32_t *group = x->space.group_of_entry[side];
-	const struct profile *p = c->file->p;
 	for (size_t i = 0; i < c->count; i++) {
-		uint32_t leaf = s->leaf[profile_cohort_node(p, c->cohort[i])];
+		uint32_t leaf = s->leaf[cell_site(c, i)];
 		x->self[side][m][i] = leaf == VNODE_NONE ? GROUP_NONE : group[s->entry[leaf]];
 	}
 }

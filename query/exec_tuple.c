@@ -76,7 +76,7 @@ static bool thread_value(struct tuples *t, const struct cells *c, size_t i, size
 static bool type_value(struct tuples *t, const struct cells *c, size_t i, size_t k)
 {
 	const struct graph_types *types = file_types(t->x->pl->session, c->file);
-	uint32_t type = types ? types->of_site[c->file->p->cohort_site[c->cohort[i]] - 1] : 0;
+	uint32_t type = types ? types->of_site[cell_site(c, i)] : 0;
 	t->tuple[k] = t->shown[k] = type ? type : UNKNOWN;
 	if (!type || !t->x->pl->is_two_files)
 		return types;
@@ -93,8 +93,7 @@ static bool key_value(struct tuples *t, const struct cells *c, size_t side, size
 	int64_t value = 0;
 	bool is_known = true;
 	if (key->kind == KEY_STACK) {
-		uint32_t leaf =
-			t->x->stacks[side]->leaf[profile_cohort_node(c->file->p, c->cohort[i])];
+		uint32_t leaf = t->x->stacks[side]->leaf[cell_site(c, i)];
 		value = t->x->stack_tree.place[side][leaf];
 	} else if (key->kind == KEY_TIME) {
 		value = (int64_t)key_slice(key, cell_time(c, i));
@@ -105,7 +104,7 @@ static bool key_value(struct tuples *t, const struct cells *c, size_t side, size
 	} else if (key->field == FIELD_TYPE) {
 		return type_value(t, c, i, k);
 	} else if (key->field == FIELD_API) {
-		value = profile_site_api(p, p->cohort_site[c->cohort[i]] - 1);
+		value = profile_site_api(p, cell_site(c, i));
 		is_known = value != API_UNKNOWN;
 	} else if (key->is_frame) {
 		value = 0; /* see frame_at */
@@ -166,7 +165,7 @@ static bool value_at(struct tuples *t, const struct cells *c, size_t side, size_
 	const struct stacks *s = t->x->stacks[side];
 	if (k != t->frame_at)
 		return key_value(t, c, side, i, k);
-	uint32_t leaf = s->leaf[profile_cohort_node(c->file->p, c->cohort[i])];
+	uint32_t leaf = s->leaf[cell_site(c, i)];
 	t->tuple[k] = t->shown[k] = t->x->frames.group[side][s->entry[leaf]];
 	return true;
 }
@@ -193,7 +192,7 @@ static uint32_t join_some(struct tuples *t, size_t side, size_t m, size_t i, boo
 static uint32_t site_number(struct tuples *t, size_t side, size_t m, size_t i)
 {
 	const struct cells *c = &t->x->cells[side][m];
-	uint32_t site_idx = c->file->p->cohort_site[c->cohort[i]] - 1;
+	uint32_t site_idx = cell_site(c, i);
 	uint32_t *known = &t->of_site[side][site_idx];
 	if (*known != UINT32_MAX)
 		return *known;

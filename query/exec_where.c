@@ -448,7 +448,7 @@ static bool api_cells(const struct cells *c, struct text_match *m, uint8_t *know
 	struct answers a = {.match = m, .known = known};
 	bool is_good = true;
 	for (size_t i = 0; is_good && i < c->count; i++) {
-		enum profile_api api = profile_site_api(p, p->cohort_site[c->cohort[i]] - 1);
+		enum profile_api api = profile_site_api(p, cell_site(c, i));
 		if (api != API_UNKNOWN)
 			is_good = ask(&a, api, profile_api_name(api), NULL, &out[i]);
 	}
@@ -458,11 +458,10 @@ static bool api_cells(const struct cells *c, struct text_match *m, uint8_t *know
 static bool type_cells(const struct cells *c, const struct graph_types *types, struct text_match *m,
 		       uint8_t *known, uint8_t *out)
 {
-	const struct profile *p = c->file->p;
 	struct answers a = {.match = m, .known = known};
 	bool is_good = true;
 	for (size_t i = 0; is_good && i < c->count; i++) {
-		uint32_t type = types->of_site[p->cohort_site[c->cohort[i]] - 1];
+		uint32_t type = types->of_site[cell_site(c, i)];
 		if (type)
 			is_good = ask(&a, type, strtab_get(&types->names, type - 1), NULL, &out[i]);
 	}

@@ -33,7 +33,7 @@ struct stacks {
 	size_t count, cap;
 	uint32_t *parent, *end;
 	entry_id *entry; /* ENTRY_NONE for VNODE_ROOT */
-	/* by node of the graph: the innermost frame, and the leaf; VNODE_NONE: zoomed away */
+	/* by site, site_id - 1: the innermost frame, and the leaf; VNODE_NONE: zoomed away */
 	uint32_t *inner, *leaf;
 };
 void stacks_free(struct stacks *s); /* NULL is fine */
@@ -327,14 +327,18 @@ struct cells {
 	snap_id *death;   /* 0: none; NULL: deaths were not asked for */
 	struct graph_sum *value;
 };
+static inline size_t cell_site(const struct cells *c, size_t i) /* its index */
+{
+	return c->file->p->cohort_site[c->cohort[i]] - 1;
+}
 /* Where a cell is in the recorded stacks: its innermost frame, its leaf. */
 static inline uint32_t cell_inner(const struct cells *c, size_t i)
 {
-	return c->file->stacks->inner[profile_cohort_node(c->file->p, c->cohort[i])];
+	return c->file->stacks->inner[cell_site(c, i)];
 }
 static inline uint32_t cell_leaf(const struct cells *c, size_t i)
 {
-	return c->file->stacks->leaf[profile_cohort_node(c->file->p, c->cohort[i])];
+	return c->file->stacks->leaf[cell_site(c, i)];
 }
 void cells_release(struct cells *c);
 /* cells_by_death - must the cells of a population be told apart by their deaths? */

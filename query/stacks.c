@@ -54,20 +54,17 @@ uint32_t stacks_add(struct stacks *s, uint32_t parent, entry_id entry)
 	return v;
 }
 
-struct stacks *stacks_new(size_t node_count, size_t vnode_count, entry_id no_stack)
+struct stacks *stacks_new(size_t site_count, size_t vnode_count, entry_id no_stack)
 {
 	struct stacks *s = mem_zalloc(sizeof *s);
 	if (!s)
 		return NULL;
-	s->inner = mem_array(node_count, sizeof *s->inner);
-	s->leaf = mem_array(node_count, sizeof *s->leaf);
+	s->inner = mem_array(site_count, sizeof *s->inner);
+	s->leaf = mem_array(site_count, sizeof *s->leaf);
 	if (!s->inner || !s->leaf || !reserve(s, vnode_count + VNODE_FIRST)) {
 		stacks_free(s);
 		return NULL;
 	}
-	/* Nodes that nobody asks for must not point anywhere. */
-	for (size_t n = 0; n < node_count; n++)
-		s->inner[n] = s->leaf[n] = VNODE_NO_STACK;
 	stacks_add(s, VNODE_ROOT, ENTRY_NONE);
 	stacks_add(s, VNODE_ROOT, no_stack);
 	return s;
@@ -87,11 +84,13 @@ void stacks_close(struct stacks *s)
 
 /* ---- the recorded stacks -------------------------------------------------------------- */
 
-/* While they are built, by node: vnodes at and below it; where its next child goes. */
+/* While they are built, by node. */
 struct recorded {
 	const struct query_file *f;
-	uint32_t *size; /* lies where s->leaf will: a node's leaf is set when its size was used */
-	uint32_t *cursor;
+	/* Of a node that is not laid out yet: how many vnodes are at and below it.  Then its innermost
+	 * vnode, whose end is where the next child goes: when all are laid out, it ends there. */
+	uint32_t *inner;
+	uint32_t *leaf;
 };
 
 /* Nodes with a frame are nearly all. */
@@ -114,10 +113,10 @@ static size_t find_sizes(struct recorded *r)
 	size_t all = VNODE_FIRST;
 	for (node_id n = (node_id)p->node_count; n-- > PROFILE_NODE_SIGNAL;) {
 		uint32_t frames = frames_of(r->f, n);
-		r->size[n] += frames;
+		r->inner[n] += frames;
 		all += frames;
 		if (n >= PROFILE_NODE_FIRST)
-			r->size[p->node_parent[n]] += r->size[n];
+			r->inner[p->node_parent[n]] += r->inner[n];
 	}
 	return all;
 }
@@ -131,56 +130,56 @@ static void fill_node(struct recorded *r, struct stacks *s, node_id n)
 	const struct query_file *f = r->f;
 	const struct graph_columns *c = &f->columns;
 	node_id above = n < PROFILE_NODE_FIRST ? PROFILE_NODE_ROOT : f->p->node_parent[n];
-	uint32_t at = above == PROFILE_NODE_ROOT ? VNODE_ROOT : s->inner[above];
+	uint32_t at = above == PROFILE_NODE_ROOT ? VNODE_ROOT : r->inner[above];
 	uint32_t frame = frame_of(f, n);
-	uint32_t v = r->cursor[above], end = v + r->size[n];
+	uint32_t v = s->end[at], end = v + r->inner[n];
 	entry_id leaf = c->leaf_entry[frame];
 	bool has_leaf = leaf != ENTRY_NONE || above < PROFILE_NODE_FIRST;
 	if (has_leaf && leaf == ENTRY_NONE) /* wrappers only: the outermost */
 		leaf = c->first_entry[frame + 1] - 1;
-	r->cursor[above] = end;
+	s->end[at] = end;
 	for (entry_id i = c->first_entry[frame + 1]; i-- > c->first_entry[frame]; v++) {
 		s->parent[v] = at;
 		s->entry[v] = i;
 		s->end[v] = end;
 		if (i == leaf)
-			s->leaf[n] = v;
+			r->leaf[n] = v;
 		at = v;
 	}
-	s->inner[n] = at;
-	r->cursor[n] = v;
+	s->end[at] = v;
+	r->inner[n] = at;
 	if (!has_leaf)
-		s->leaf[n] = s->leaf[above];
+		r->leaf[n] = r->leaf[above];
+}
+
+static void fill_sites(const struct recorded *r, struct stacks *s)
+{
+	const struct profile *p = r->f->p;
+	for (size_t i = 0; i < p->site_count; i++) {
+		node_id n = profile_site_node(p, i);
+		s->inner[i] = n < PROFILE_NODE_SIGNAL ? VNODE_NO_STACK : r->inner[n];
+		s->leaf[i] = n < PROFILE_NODE_SIGNAL ? VNODE_NO_STACK : r->leaf[n];
+	}
 }
 
 static struct stacks *build_recorded(struct recorded *r)
 {
 	const struct query_file *f = r->f;
 	size_t node_count = f->p->node_count;
-	r->size = mem_zarray(node_count, sizeof *r->size);
-	r->cursor = mem_array(node_count, sizeof *r->cursor);
-	uint32_t *inner = mem_array(node_count, sizeof *inner);
-	size_t count = r->size && r->cursor && inner ? find_sizes(r) : LIMIT_IDS;
+	r->inner = mem_zarray(node_count, sizeof *r->inner);
+	r->leaf = mem_array(node_count, sizeof *r->leaf);
+	size_t count = r->inner && r->leaf ? find_sizes(r) : LIMIT_IDS;
 	struct stacks *s = NULL;
 	if (count < LIMIT_IDS)
-		s = stacks_new(0, count, graph_leaf_entry(f->g, PROFILE_NODE_ROOT));
-	if (!s) {
-		mem_free(r->size);
-		mem_free(inner);
+		s = stacks_new(f->p->site_count, count - VNODE_FIRST,
+			       graph_leaf_entry(f->g, PROFILE_NODE_ROOT));
+	if (!s)
 		return NULL;
-	}
-	mem_free(s->inner);
-	mem_free(s->leaf);
-	s->inner = inner;
-	s->leaf = r->size;
 	s->count = count;
-	s->end[VNODE_ROOT] = (uint32_t)count;
-	s->end[VNODE_NO_STACK] = VNODE_FIRST;
-	for (node_id n = 0; n < PROFILE_NODE_SIGNAL; n++)
-		s->inner[n] = s->leaf[n] = VNODE_NO_STACK;
-	r->cursor[PROFILE_NODE_ROOT] = VNODE_FIRST;
+	s->end[VNODE_ROOT] = s->end[VNODE_NO_STACK] = VNODE_FIRST;
 	for (node_id n = PROFILE_NODE_SIGNAL; n < node_count; n++)
 		fill_node(r, s, n);
+	fill_sites(r, s);
 	return s;
 }
 
@@ -190,7 +189,8 @@ enum neap_err file_need_stacks(struct query_file *f, struct err *e)
 		return NEAP_OK;
 	struct recorded r = {.f = f};
 	f->stacks = build_recorded(&r);
-	mem_free(r.cursor);
+	mem_free(r.inner);
+	mem_free(r.leaf);
 	return f->stacks ? NEAP_OK : err_nomem(e, "the call tree");
 }
 

@@ -4,8 +4,8 @@
 
 #include "query/plan.h"
 
-/* stacks_new - VNODE_ROOT and VNODE_NO_STACK, with room for more; every node at VNODE_NO_STACK; NULL: no memory. */
-struct stacks *stacks_new(size_t node_count, size_t vnode_count, entry_id no_stack);
+/* stacks_new - VNODE_ROOT and VNODE_NO_STACK, with room for more, and for sites; NULL: no memory. */
+struct stacks *stacks_new(size_t site_count, size_t vnode_count, entry_id no_stack);
 /* stacks_add - a vnode; parents come first.  VNODE_NONE: no memory. */
 uint32_t stacks_add(struct stacks *s, uint32_t parent, entry_id entry);
 /* stacks_close - find the ends of subtrees of a tree in preorder. */

@@ -137,17 +137,17 @@ static uint32_t new_leaf(const struct transform *t, uint32_t old, uint32_t inner
 	return inner;
 }
 
-static struct stacks *apply(struct transform *t, size_t node_count)
+static struct stacks *apply(struct transform *t, size_t site_count)
 {
 	entry_id no_stack = t->from->entry[VNODE_NO_STACK];
 	t->map = mem_array(t->from->count, sizeof *t->map);
 	t->state = mem_zarray(t->from->count, sizeof *t->state);
 	t->on_way = mem_zarray(t->columns->entry_count + t->func_count + 1, sizeof *t->on_way);
-	t->to = stacks_new(node_count, t->from->count, no_stack);
+	t->to = stacks_new(site_count, t->from->count, no_stack);
 	bool is_good = t->map && t->state && t->on_way && t->to && move_all(t);
-	for (size_t n = 0; is_good && n < node_count; n++) {
-		t->to->inner[n] = new_place(t, t->from->inner[n]);
-		t->to->leaf[n] = new_leaf(t, t->from->leaf[n], t->to->inner[n]);
+	for (size_t i = 0; is_good && i < site_count; i++) {
+		t->to->inner[i] = new_place(t, t->from->inner[i]);
+		t->to->leaf[i] = new_leaf(t, t->from->leaf[i], t->to->inner[i]);
 	}
 	mem_free(t->map);
 	mem_free(t->state);
@@ -175,7 +175,7 @@ enum neap_err stacks_transform(struct where *w, struct query_file *f, const stru
 			if (!t.flags)
 				return w->pl->error->code;
 		}
-		struct stacks *next = apply(&t, f->p->node_count);
+		struct stacks *next = apply(&t, f->p->site_count);
 		stacks_free(*owned_out);
 		*owned_out = next;
 		*out = next;
