@@ -87,6 +87,11 @@ struct space {
 	uint32_t *owned_groups[2];
 };
 
+/* space_is_placed - are groups vnodes in preorder?  Their sums come from those of places. */
+static inline bool space_is_placed(const struct space *sp)
+{
+	return sp->tree && sp->kind != SPACE_INVERTED;
+}
 /* space_end_of - the first vnode that is not below v. */
 static inline uint32_t space_end_of(const struct space *sp, size_t side, uint32_t v)
 {
@@ -107,17 +112,41 @@ struct places {             /* of 64 vnodes */
 	uint64_t has_cells; /* a bit for each */
 	uint32_t before;    /* how many vnodes with cells come before these */
 };
+/* How many places before v have cells. */
+static inline uint32_t places_before(const struct places *places, uint32_t v)
+{
+	const struct places *at = &places[v / 64];
+	uint64_t w = at->has_cells & ((UINT64_C(1) << v % 64) - 1);
+	w -= w >> 1 & 0x5555555555555555u;
+	w = (w & 0x3333333333333333u) + (w >> 2 & 0x3333333333333333u);
+	w = (w + (w >> 4)) & 0x0f0f0f0f0f0f0f0fu;
+	return at->before + (uint32_t)(w * 0x0101010101010101u >> 56);
+}
+static inline uint32_t places_has(const struct places *places, uint32_t v)
+{
+	return places[v / 64].has_cells >> v % 64 & 1;
+}
 
 struct sums {                           /* of one side and measure */
-	struct graph_sum *self, *total; /* by group */
+	struct graph_sum *self, *total; /* by group; NULL where vnodes are groups */
 };
-/* FRAMES: by number of a place, what lies before it.  Measures lie side by side: what is asked for at
- * one place is asked for of all of them. */
+/* By number of a place, what lies before it.  Measures lie side by side: what is asked for at one
+ * place is asked for of all of them. */
 struct prefix {
 	size_t width; /* measures that there are */
 	enum measure measures[MEASURE_COUNT];
+	size_t index_of[MEASURE_COUNT]; /* in measures */
+	uint32_t place_count;
 	struct graph_sum *sums; /* [(place_count + 1) * width] */
 };
+static inline struct graph_sum prefix_between(const struct prefix *p, enum measure m,
+					      uint32_t place, uint32_t end)
+{
+	const struct graph_sum *sums = p->sums + p->index_of[m];
+	struct graph_sum v = sums[end * p->width];
+	sum_take(&v, &sums[place * p->width]);
+	return v;
+}
 struct extremes { /* of the main measure of one side, by group */
 	int64_t *max_bytes;
 	uint64_t *first_ns, *last_ns;
@@ -146,8 +175,7 @@ struct exec {
 	struct space space;
 	struct inverted *inverted;
 	struct sums sums[2][MEASURE_COUNT];
-	struct places
-		*places[2]; /* FRAMES: [vnode_count / 64 + 1]: where cells of any measure are */
+	struct places *places[2]; /* [vnode_count / 64 + 1]: where cells of any measure are */
 	struct prefix prefix[2];
 	struct extremes extremes[2];
 	uint32_t *cell_order[2],
@@ -237,6 +265,9 @@ bool grow(void **data, size_t count, size_t elem_bytes);
 
 enum neap_err sums_build(struct exec *x);
 void sums_release(struct exec *x);
+/* Of one measure. */
+struct graph_sum self_of_group(const struct exec *x, size_t side, enum measure m, uint32_t group);
+struct graph_sum total_of_group(const struct exec *x, size_t side, enum measure m, uint32_t group);
 void values_of_cells(const struct exec *x, struct values *out);
 void values_of_group(const struct exec *x, uint32_t group, struct values *out);
 /* values_of_set - several groups as one: each cell counts once. */
@@ -282,15 +313,17 @@ enum neap_err row_values(struct exec *x, uint32_t group, struct values *out);
 
 /*
  * Rows of a tree that are not laid out (result.c): what a row shows comes from the sums of its
- * vnode and the names of its group.
+ * places and the names of its group.
  */
 struct flat_row {
-	uint32_t v, group, depth, parent;
+	uint32_t place, end;             /* of the vnode and what is below it */
+	uint32_t depth : 31, is_own : 1; /* is the first of these places the vnode's own? */
+	uint32_t group, parent;
 };
 struct result_flat {
 	struct flat_row *rows;
 	size_t row_cap;
-	struct graph_sum *self, *total; /* by vnode */
+	struct prefix prefix;
 	struct result_cell *names; /* [group * name_count]: cells of the columns that are keys */
 	size_t name_count;
 	const entry_id *first_entries;     /* by group; in the result's arena */

@@ -14,12 +14,13 @@
 
 struct open_row {
 	uint32_t v, depth, parent;
+	uint32_t place, end; /* of side 0: the places at and below v */
+	int64_t total_bytes;
 };
 
 struct plain {
 	struct exec *x;
-	const struct graph_sum *total[2]; /* by vnode, of each side; NULL: there is no second one */
-	bool by_total;                    /* else by key alone */
+	bool by_total; /* else by key alone */
 	uint32_t depth_most;
 
 	size_t key_columns;
@@ -40,13 +41,22 @@ bool tree_is_plain(const struct exec *x)
 	       (!pl->row_stages.count || x->has_cut_stacks);
 }
 
-/* row_has_values, for most trees without a call */
-static inline bool has_values(const struct plain *t, uint32_t v)
+/* row_has_values, for most trees without a call.  Fills what the row's total is. */
+static inline bool has_values(const struct plain *t, struct open_row *row)
 {
-	const struct graph_sum *total = t->total[0];
-	if (t->total[1])
-		return row_has_values(t->x, v);
-	return total[v].blocks || total[v].bytes || row_has_values(t->x, v);
+	const struct exec *x = t->x;
+	if (x->pl->side_count == 1 && row->place == row->end)
+		return false;
+	struct graph_sum total =
+		prefix_between(&x->prefix[0], MEASURE_MAIN, row->place, row->end);
+	bool has = x->pl->side_count == 1 && (total.blocks || total.bytes);
+	row->total_bytes = total.bytes;
+	if (x->pl->side_count == 2) {
+		struct graph_sum later = total_of_group(x, 1, MEASURE_MAIN, row->v);
+		sum_take(&later, &total);
+		row->total_bytes = later.bytes;
+	}
+	return has || row_has_values(x, row->v);
 }
 
 /* ---- order --------------------------------------------------------------------------- */
@@ -125,22 +135,13 @@ static bool need_ranks(struct plain *t)
 	return true;
 }
 
-static int64_t total_of(const struct plain *t, uint32_t v)
-{
-	int64_t bytes = t->total[0][v].bytes;
-	return t->total[1] ? (int64_t)((uint64_t)t->total[1][v].bytes - (uint64_t)bytes) : bytes;
-}
-
 /* The order in which they are shown. */
 static int compare_open(const void *a_row, const void *b_row, void *arg)
 {
 	const struct plain *t = arg;
 	const struct open_row *a = a_row, *b = b_row;
-	if (t->by_total) {
-		int64_t x = total_of(t, a->v), y = total_of(t, b->v);
-		if (x != y)
-			return x > y ? -1 : 1;
-	}
+	if (t->by_total && a->total_bytes != b->total_bytes)
+		return a->total_bytes > b->total_bytes ? -1 : 1;
 	if (t->rank) {
 		const uint32_t *group = t->x->space.tree->entry;
 		uint32_t x = t->rank[group[a->v]], y = t->rank[group[b->v]];
@@ -156,10 +157,10 @@ static int compare_later_first(const void *a, const void *b, void *arg)
 }
 
 /* Are the totals of neighbours in order equal anywhere?  Then names decide. */
-static bool has_equals(const struct plain *t, const struct open_row *rows, size_t count)
+static bool has_equals(const struct open_row *rows, size_t count)
 {
 	for (size_t i = 1; i < count; i++) {
-		if (total_of(t, rows[i - 1].v) == total_of(t, rows[i].v))
+		if (rows[i - 1].total_bytes == rows[i].total_bytes)
 			return true;
 	}
 	return false;
@@ -187,7 +188,7 @@ static bool order_open(struct plain *t, struct open_row *rows, size_t count)
 	if (count < 2)
 		return true;
 	sort_open(t, rows, count);
-	if (t->rank || (t->by_total && !has_equals(t, rows, count)))
+	if (t->rank || (t->by_total && !has_equals(rows, count)))
 		return true;
 	if (!need_ranks(t))
 		return false;
@@ -225,9 +226,10 @@ static void fill_cells(struct plain *t, uint32_t v, struct result_cell *cells)
 			cells[i] = *name++;
 			continue;
 		}
-		const struct sums *s = &x->sums[0][MEASURE_MAIN];
+		struct graph_sum self = self_of_group(x, 0, MEASURE_MAIN, v),
+				 total = total_of_group(x, 0, MEASURE_MAIN, v);
 		if (pl->side_count == 1 &&
-		    flat_value(&s->self[v], &s->total[v], x->base_bytes, c->column, &cells[i]))
+		    flat_value(&self, &total, x->base_bytes, c->column, &cells[i]))
 			continue;
 		if (!has_values)
 			values_of_group(x, v, &values);
@@ -245,7 +247,14 @@ static bool show_flat(struct plain *t, struct gathered *to, const struct open_ro
 		return false;
 	if (!t->has_names[group])
 		make_names(t, group);
-	flat->rows[to->row_count++] = (struct flat_row){row->v, group, row->depth, row->parent};
+	flat->rows[to->row_count++] = (struct flat_row){
+		.place = row->place,
+		.end = row->end,
+		.depth = row->depth & INT32_MAX,
+		.is_own = places_has(t->x->places[0], row->v),
+		.group = group,
+		.parent = row->parent,
+	};
 	return true;
 }
 
@@ -275,17 +284,23 @@ static bool show(struct plain *t, struct gathered *to, const struct open_row *ro
 static bool open_children(struct plain *t, const struct open_row *row, uint32_t row_idx)
 {
 	const uint32_t *end = t->x->space.tree->end;
+	const struct places *places = t->x->places[0];
 	size_t first = t->open_count;
-	uint32_t depth = row->v == VNODE_ROOT ? 0 : row->depth + 1;
-	if (depth >= t->depth_most)
+	struct open_row child = {.depth = row->v == VNODE_ROOT ? 0 : row->depth + 1,
+				 .parent = row_idx,
+				 .end = row->place + places_has(places, row->v)};
+	if (child.depth >= t->depth_most)
 		return true;
 	for (uint32_t c = row->v + 1; c < end[row->v]; c = end[c]) {
-		if (!has_values(t, c))
+		child.v = c;
+		child.place = child.end; /* of the one before */
+		child.end = places_before(places, end[c]);
+		if (!has_values(t, &child))
 			continue;
 		if (!vec_reserve((void **)&t->open, &t->open_cap, t->open_count + 1,
 				 sizeof *t->open))
 			return false;
-		t->open[t->open_count++] = (struct open_row){c, depth, row_idx};
+		t->open[t->open_count++] = child;
 	}
 	return order_open(t, t->open + first, t->open_count - first);
 }
@@ -297,7 +312,7 @@ static bool reserve_rows(const struct plain *t, struct gathered *to)
 	if (t->depth_most < UINT32_MAX)
 		return true;
 	for (uint32_t v = 1; v < t->x->space.group_count; v++)
-		count += has_values(t, v);
+		count += row_has_values(t->x, v);
 	if (t->flat)
 		return vec_reserve((void **)&t->flat->rows, &t->flat->row_cap, count,
 				   sizeof *t->flat->rows);
@@ -313,8 +328,6 @@ static bool plain_init(struct plain *t, struct exec *x, uint32_t depth_most)
 	const struct frame_groups *fg = x->space.tree_groups;
 	const struct plan_key *key = pl->key_count ? &pl->keys[0] : NULL;
 	*t = (struct plain){.x = x, .depth_most = depth_most};
-	for (size_t side = 0; side < pl->side_count; side++)
-		t->total[side] = x->sums[side][MEASURE_MAIN].total;
 	t->by_total = !key || (key->type != RESULT_NS && key->bucket_kind == BUCKET_NONE);
 	for (size_t i = 0; i < pl->column_count; i++)
 		t->key_columns += pl->columns[i].is_key;
@@ -381,10 +394,8 @@ static bool flat_init(struct plain *t)
 static void flat_take(struct plain *t)
 {
 	struct result_flat *flat = t->flat;
-	struct sums *s = &t->x->sums[0][MEASURE_MAIN];
-	flat->self = s->self;
-	flat->total = s->total;
-	s->self = s->total = NULL;
+	flat->prefix = t->x->prefix[0];
+	t->x->prefix[0].sums = NULL;
 	flat->names = t->names;
 	flat->name_count = t->key_columns;
 	t->names = NULL;

@@ -253,7 +253,7 @@ enum neap_err tree_open(struct exec *x, uint32_t v, struct row_list *out)
 
 static double side_bytes(const struct exec *x, size_t side, uint32_t v)
 {
-	double bytes = (double)x->sums[side][MEASURE_MAIN].total[v].bytes;
+	double bytes = (double)total_of_group(x, side, MEASURE_MAIN, v).bytes;
 	return bytes < 0 ? -bytes : bytes;
 }
 

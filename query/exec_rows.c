@@ -45,6 +45,20 @@ static struct result_cell row_key(struct exec *x, uint32_t group, size_t key)
 	return g ? group_key(x, g, key) : (struct result_cell){.is_unknown = true};
 }
 
+/* Columns of most rows that are sorted or cut: without the other values of their groups. */
+static bool plain_cell(const struct exec *x, uint32_t group, enum ast_column c,
+		       struct result_cell *out)
+{
+	if (x->pl->side_count == 2 || !known_has_column(x->pl, c))
+		return false;
+	struct graph_sum self = {0, 0}, total = {0, 0};
+	if (c == COL_SELF)
+		self = self_of_group(x, 0, MEASURE_MAIN, group);
+	else
+		total = total_of_group(x, 0, MEASURE_MAIN, group);
+	return flat_value(&self, &total, x->base_bytes, c, out);
+}
+
 static enum neap_err row_cell(struct exec *x, uint32_t group, const struct plan_column *c,
 			      struct result_cell *out)
 {
@@ -54,6 +68,8 @@ static enum neap_err row_cell(struct exec *x, uint32_t group, const struct plan_
 		return NEAP_OK;
 	}
 	enum neap_err code = NEAP_OK;
+	if (plain_cell(x, group, c->column, out))
+		return code;
 	values_of_group(x, group, &v);
 	if (c->column == COL_P50 || c->column == COL_P99)
 		code = quantiles_of_set(x, &group, 1, &v); /* dear: not for other columns */
@@ -69,8 +85,9 @@ static bool is_something(const struct graph_sum *v)
 /* Is there anything of a measure on a side? */
 static bool side_has_any(const struct exec *x, size_t side, size_t m, uint32_t group)
 {
-	const struct sums *s = &x->sums[side][m];
-	return is_something(&s->self[group]) || is_something(&s->total[group]);
+	struct graph_sum self = self_of_group(x, side, (enum measure)m, group),
+			 total = total_of_group(x, side, (enum measure)m, group);
+	return is_something(&self) || is_something(&total);
 }
 
 /* Rates over windows of different lengths differ though equally much was allocated. */
@@ -87,10 +104,13 @@ static bool has_measure(const struct exec *x, size_t m, uint32_t group)
 		return side_has_any(x, 0, m, group);
 	if (has_rates(x, m))
 		return side_has_any(x, 0, m, group) || side_has_any(x, 1, m, group);
-	const struct sums *a = &x->sums[0][m], *b = &x->sums[1][m];
-	struct graph_sum self = b->self[group], total = b->total[group];
-	sum_take(&self, &a->self[group]);
-	sum_take(&total, &a->total[group]);
+	enum measure of = (enum measure)m;
+	struct graph_sum self = self_of_group(x, 1, of, group),
+			 total = total_of_group(x, 1, of, group);
+	struct graph_sum self_before = self_of_group(x, 0, of, group),
+			 total_before = total_of_group(x, 0, of, group);
+	sum_take(&self, &self_before);
+	sum_take(&total, &total_before);
 	return is_something(&self) || is_something(&total);
 }
 
@@ -509,18 +529,17 @@ static enum neap_err keep_first(struct exec *x, struct row_list *rows, int64_t m
 static bool is_large(const struct exec *x, uint32_t group, const struct ast_quantity *least)
 {
 	struct values v;
-	values_of_group(x, group, &v);
-	struct result_cell total = column_cell(x, &v, COL_TOTAL);
-	struct result_cell count = column_cell(x, &v, COL_COUNT);
-	struct result_cell share = column_cell(x, &v, COL_SHARE);
-	switch (least->unit) {
-	case UNIT_PERCENT:
-		return !share.is_unknown && fabs(share.number) * 100 >= least->number;
-	case UNIT_BYTES:
-		return fabs(total.number) >= (double)least->value;
-	default:
-		return fabs(count.number) >= (double)least->value;
+	struct result_cell cell;
+	enum ast_column column = least->unit == UNIT_PERCENT ? COL_SHARE
+				 : least->unit == UNIT_BYTES ? COL_TOTAL
+							     : COL_COUNT;
+	if (!plain_cell(x, group, column, &cell)) {
+		values_of_group(x, group, &v);
+		cell = column_cell(x, &v, column);
 	}
+	if (column == COL_SHARE)
+		return !cell.is_unknown && fabs(cell.number) * 100 >= least->number;
+	return fabs(cell.number) >= (double)least->value;
 }
 
 static enum neap_err keep_large(struct exec *x, struct row_list *rows,
@@ -640,17 +659,40 @@ enum neap_err rows_apply(struct exec *x, struct row_list *rows)
 	return code;
 }
 
+/* The first group from g on that may have anything; group_count if there is none. */
+static uint32_t next_group(const struct exec *x, uint32_t g)
+{
+	uint32_t count = (uint32_t)x->space.group_count;
+	if (!space_is_placed(&x->space))
+		return g;
+	while (g < count) {
+		uint64_t bits = x->places[0][g / 64].has_cells;
+		if (x->pl->side_count == 2)
+			bits |= x->places[1][g / 64].has_cells;
+		bits = bits >> g % 64;
+		if (bits)
+			return g + (uint32_t)__builtin_ctzll(bits);
+		g = (g / 64 + 1) * 64;
+	}
+	return count;
+}
+
+/* Sums of places are as many as there are of them; other groups are few. */
+static size_t most_rows(const struct exec *x)
+{
+	if (!space_is_placed(&x->space))
+		return x->space.group_count;
+	return (size_t)x->prefix[0].place_count + x->prefix[1].place_count;
+}
+
 enum neap_err rows_select(struct exec *x, struct row_list *out)
 {
 	*out = (struct row_list){.count = 0};
 	bool has_unchanged = counts_unchanged(x);
-	size_t count = 0;
-	for (uint32_t g = 0; g < x->space.group_count; g++)
-		count += row_has_values(x, g) || (has_unchanged && is_unchanged(x, g));
-	out->groups = mem_array(count, sizeof *out->groups);
+	out->groups = mem_array(most_rows(x), sizeof *out->groups);
 	if (!out->groups)
 		return exec_no_memory(x);
-	for (uint32_t g = 0; g < x->space.group_count; g++) {
+	for (uint32_t g = next_group(x, 0); g < x->space.group_count; g = next_group(x, g + 1)) {
 		if (row_has_values(x, g))
 			out->groups[out->count++] = g;
 		else if (has_unchanged && is_unchanged(x, g) && !cut(out, g))

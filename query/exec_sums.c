@@ -1,11 +1,11 @@
 /*
  * What groups hold.
  *
- * In a tree what is below flows up.  In a space of frames the cells are spread over the vnodes of
- * the stacks.  Those that have any are numbered in preorder; P[k] is the sum of the first k of
- * them, so what lies at and below v is P[first from end[v] on] - P[first from v on].  A group's
- * total is the sum of that over its outermost vnodes; in preorder these are found by keeping for
- * each group the end of the last one:
+ * Cells are spread over the vnodes of the stacks or of a tree.  Those that have any are numbered in
+ * preorder; P[k] is the sum of the first k of them, so what lies at and below v is
+ * P[first from end[v] on] - P[first from v on].  In a tree that is all.  In a space of frames a
+ * group's total is the sum of that over its outermost vnodes; in preorder these are found by
+ * keeping for each group the end of the last one:
  *
  *     v      0 1 2 3 4 5
  *     group  . a b a a c      vnode 3 is below 1 (end 4): not outermost; vnode 4 is
@@ -18,32 +18,11 @@
 
 /* ---- sums of all groups --------------------------------------------------------------- */
 
-static uint32_t count_bits(uint64_t w)
-{
-	w -= w >> 1 & 0x5555555555555555u;
-	w = (w & 0x3333333333333333u) + (w >> 2 & 0x3333333333333333u);
-	w = (w + (w >> 4)) & 0x0f0f0f0f0f0f0f0fu;
-	return (uint32_t)(w * 0x0101010101010101u >> 56);
-}
-
-/* How many vnodes before v have cells. */
-static uint32_t places_before(const struct places *places, uint32_t v)
-{
-	const struct places *at = &places[v / 64];
-	return at->before + count_bits(at->has_cells & ((UINT64_C(1) << v % 64) - 1));
-}
-
-static uint32_t has_cells(const struct places *places, uint32_t v)
-{
-	return places[v / 64].has_cells >> v % 64 & 1;
-}
-
 /* Number the places where cells of any measure are. */
-static bool number_places(struct exec *x, size_t side, uint32_t *count_out)
+static bool number_places(struct exec *x, size_t side)
 {
 	size_t word_count = x->space.vnode_count[side] / 64 + 1;
 	struct places *places = x->places[side] = mem_zarray(word_count, sizeof *places);
-	*count_out = 0;
 	if (!places)
 		return false;
 	for (size_t m = 0; m < MEASURE_COUNT; m++) {
@@ -51,23 +30,27 @@ static bool number_places(struct exec *x, size_t side, uint32_t *count_out)
 		for (size_t i = 0; i < x->cells[side][m].count; i++)
 			places[place[i] / 64].has_cells |= UINT64_C(1) << place[i] % 64;
 	}
+	uint32_t count = 0;
 	for (size_t w = 0; w < word_count; w++) {
-		places[w].before = *count_out;
-		*count_out += count_bits(places[w].has_cells);
+		places[w].before = count;
+		count = places_before(&places[w], 63) + places_has(&places[w], 63);
 	}
+	x->prefix[side].place_count = count;
 	return true;
 }
 
-static bool make_prefix(struct exec *x, size_t side, uint32_t place_count)
+static bool make_prefix(struct exec *x, size_t side)
 {
 	struct prefix *p = &x->prefix[side];
 	const struct places *places = x->places[side];
 	for (size_t m = 0; m < MEASURE_COUNT; m++) {
-		if (x->sums[side][m].total)
-			p->measures[p->width++] = (enum measure)m;
+		if (!x->pl->needs_measure[m])
+			continue;
+		p->index_of[m] = p->width;
+		p->measures[p->width++] = (enum measure)m;
 	}
-	size_t width = p->width;
-	p->sums = mem_zarray(place_count + 1u, width * sizeof *p->sums);
+	size_t width = p->width, place_count = p->place_count;
+	p->sums = mem_zarray(place_count + 1, width * sizeof *p->sums);
 	for (size_t k = 0; p->sums && k < width; k++) {
 		const struct cells *c = &x->cells[side][p->measures[k]];
 		const uint32_t *place = x->place[side][p->measures[k]];
@@ -75,7 +58,7 @@ static bool make_prefix(struct exec *x, size_t side, uint32_t place_count)
 		for (size_t i = 0; i < c->count; i++)
 			sum_add(&sums[places_before(places, place[i]) * width], &c->value[i]);
 	}
-	for (size_t i = width; p->sums && i < (place_count + 1u) * width; i++)
+	for (size_t i = width; p->sums && i < (place_count + 1) * width; i++)
 		sum_add(&p->sums[i], &p->sums[i - width]);
 	return p->sums;
 }
@@ -102,7 +85,7 @@ static void add_totals(struct exec *x, size_t side, uint32_t *covered, struct gr
 	const struct places *places = x->places[side];
 	uint32_t place = 0; /* places_before(v) */
 	for (uint32_t v = 0; v < sp->vnode_count[side];) {
-		uint32_t end = space_end_of(sp, side, v), next = place + has_cells(places, v);
+		uint32_t end = space_end_of(sp, side, v), next = place + places_has(places, v);
 		uint32_t place_end = end == v + 1 ? next : places_before(places, end);
 		if (place == place_end) {
 			v = end;
@@ -118,25 +101,11 @@ static void add_totals(struct exec *x, size_t side, uint32_t *covered, struct gr
 	}
 }
 
-/* What is below flows up, from the last vnode to the first. */
-static void sum_tree(struct exec *x, size_t side, size_t m)
-{
-	const uint32_t *parent = x->space.tree->parent;
-	struct sums *s = &x->sums[side][m];
-	size_t count = x->space.group_count;
-	memcpy(s->total, s->self, count * sizeof *s->total);
-	for (size_t v = count; v-- > 1;)
-		sum_add(&s->total[parent[v]], &s->total[v]);
-}
-
 /* All measures at once: the way through the stacks is long. */
 static bool sum_frames(struct exec *x, size_t side)
 {
-	uint32_t place_count;
 	struct prefix *p = &x->prefix[side];
 	size_t group_count = x->space.group_count;
-	if (!number_places(x, side, &place_count) || !make_prefix(x, side, place_count))
-		return false;
 	uint32_t *covered = mem_zarray(group_count, sizeof *covered);
 	struct graph_sum *totals = mem_zarray(group_count, p->width * sizeof *totals);
 	bool is_good = covered && totals;
@@ -164,8 +133,6 @@ static bool sum_side(struct exec *x, size_t side, size_t m)
 		if (x->self[side][m][i] != GROUP_NONE)
 			sum_add(&s->self[x->self[side][m][i]], &c->value[i]);
 	}
-	if (x->space.kind == SPACE_TREE)
-		sum_tree(x, side, m);
 	for (size_t i = 0; x->space.kind == SPACE_FLAT && i < c->count; i++)
 		sum_add(&s->total[x->place[side][m][i]], &c->value[i]);
 	return true;
@@ -286,11 +253,13 @@ enum neap_err sums_build(struct exec *x)
 	const struct plan *pl = x->pl;
 	bool is_good = true;
 	for (size_t side = 0; is_good && side < pl->side_count; side++) {
-		bool is_lazy = x->space.kind == SPACE_INVERTED;
+		bool is_lazy = x->space.kind == SPACE_INVERTED, is_placed = space_is_placed(&x->space);
 		for (size_t m = 0; is_good && m < MEASURE_COUNT; m++) {
-			if (pl->needs_measure[m] && !is_lazy)
+			if (pl->needs_measure[m] && !is_lazy && !is_placed)
 				is_good = sum_side(x, side, m);
 		}
+		if (is_good && (is_placed || x->space.kind == SPACE_FRAMES))
+			is_good = number_places(x, side) && make_prefix(x, side);
 		if (is_good && x->space.kind == SPACE_FRAMES)
 			is_good = sum_frames(x, side);
 		if (is_good && pl->needs_extremes && !is_lazy)
@@ -336,6 +305,25 @@ void values_of_cells(const struct exec *x, struct values *out)
 	}
 }
 
+struct graph_sum self_of_group(const struct exec *x, size_t side, enum measure m, uint32_t group)
+{
+	if (!space_is_placed(&x->space))
+		return x->sums[side][m].self[group];
+	const struct places *places = x->places[side];
+	uint32_t place = places_before(places, group);
+	return prefix_between(&x->prefix[side], m, place, place + places_has(places, group));
+}
+
+struct graph_sum total_of_group(const struct exec *x, size_t side, enum measure m, uint32_t group)
+{
+	if (!space_is_placed(&x->space))
+		return x->sums[side][m].total[group];
+	const struct places *places = x->places[side];
+	uint32_t end = space_end_of(&x->space, side, group);
+	return prefix_between(&x->prefix[side], m, places_before(places, group),
+			      places_before(places, end));
+}
+
 void values_of_group(const struct exec *x, uint32_t group, struct values *out)
 {
 	*out = no_values;
@@ -343,10 +331,10 @@ void values_of_group(const struct exec *x, uint32_t group, struct values *out)
 		struct side_values *v = &out->side[side];
 		const struct extremes *e = &x->extremes[side];
 		for (size_t m = 0; m < MEASURE_COUNT; m++) {
-			if (!x->sums[side][m].self)
+			if (!x->pl->needs_measure[m])
 				continue;
-			v->self[m] = x->sums[side][m].self[group];
-			v->total[m] = x->sums[side][m].total[group];
+			v->self[m] = self_of_group(x, side, (enum measure)m, group);
+			v->total[m] = total_of_group(x, side, (enum measure)m, group);
 		}
 		struct extremes to = {&v->max_bytes, &v->first_ns, &v->last_ns};
 		if (e->max_bytes)

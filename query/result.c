@@ -2,8 +2,8 @@
  * Rows of results.
  *
  * A tree can have as many rows as the profile has nodes.  Laid out, each would take some hundred
- * bytes of cells that hardly anybody looks at, so such a result keeps four numbers a row and the
- * sums of all vnodes, and makes a row when it is asked for.
+ * bytes of cells that hardly anybody looks at, so such a result keeps a few numbers a row and the
+ * sums of all places, and makes a row when it is asked for.
  */
 #include "config.h"
 
@@ -14,8 +14,7 @@ void result_flat_free(struct result_flat *flat)
 	if (!flat)
 		return;
 	mem_free(flat->rows);
-	mem_free(flat->self);
-	mem_free(flat->total);
+	mem_free(flat->prefix.sums);
 	mem_free(flat->names);
 	mem_free(flat);
 }
@@ -54,7 +53,11 @@ static struct result_cell flat_cell(const struct result_flat *flat, size_t row_i
 	struct result_cell cell = {.is_unknown = true};
 	if (c->is_key)
 		return flat->names[row->group * flat->name_count + name_idx];
-	flat_value(&flat->self[row->v], &flat->total[row->v], flat->base_bytes, c->column, &cell);
+	struct graph_sum self = prefix_between(&flat->prefix, MEASURE_MAIN, row->place,
+					       row->place + row->is_own);
+	struct graph_sum total =
+		prefix_between(&flat->prefix, MEASURE_MAIN, row->place, row->end);
+	flat_value(&self, &total, flat->base_bytes, c->column, &cell);
 	return cell;
 }
 
