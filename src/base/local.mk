@@ -2,6 +2,8 @@ noinst_LTLIBRARIES += src/base/libbase.la
 neap_libs += src/base/libbase.la
 
 src_base_libbase_la_SOURCES = \
+	src/base/both.c \
+	src/base/both.h \
 	src/base/buf.c \
 	src/base/buf.h \
 	src/base/crc32c.c \
