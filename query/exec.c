@@ -16,20 +16,9 @@
 
 #include <string.h>
 
-static enum neap_err fail_cancelled(const struct plan *pl)
-{
-	return query_fail(pl->error, ERR_LIMIT, (struct ast_span){0, 0}, "cancelled");
-}
-
 enum neap_err exec_no_memory(struct exec *x)
 {
-	return x->is_cancelled ? fail_cancelled(x->pl) : query_no_memory(x->pl->error);
-}
-
-bool exec_is_cancelled(struct exec *x)
-{
-	x->is_cancelled = x->is_cancelled || plan_is_cancelled(x->pl);
-	return x->is_cancelled;
+	return plan_no_memory(x->pl);
 }
 
 static void release_cells(struct exec *x)
@@ -102,14 +91,14 @@ static enum neap_err filter_all(struct exec *x, const struct ast_expr *filter)
 	return code;
 }
 
-static enum neap_err check_cancelled(const struct plan *pl)
+static enum neap_err check_cancelled(struct plan *pl)
 {
-	return plan_is_cancelled(pl) ? fail_cancelled(pl) : NEAP_OK;
+	return plan_is_cancelled(pl) ? plan_no_memory(pl) : NEAP_OK;
 }
 
 static enum neap_err load_cells(struct exec *x)
 {
-	const struct plan *pl = x->pl;
+	struct plan *pl = x->pl;
 	enum neap_err code = NEAP_OK;
 	for (size_t side = 0; !code && side < pl->side_count; side++) {
 		for (size_t m = 0; !code && m < MEASURE_COUNT; m++) {
@@ -245,6 +234,7 @@ enum neap_err exec_begin(struct exec *x, struct stack_cut *cut)
 {
 	const struct plan *pl = x->pl;
 	*cut = (struct stack_cut){.count = 0};
+	x->poll_mask = frames_as_if_large(x) ? 0 : POLL_ROUNDS - 1;
 	enum neap_err code = where_check_names(&x->w);
 	if (!code)
 		code = load_cells(x);

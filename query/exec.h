@@ -147,6 +147,16 @@ static inline struct graph_sum prefix_between(const struct prefix *p, enum measu
 	sum_take(&v, &sums[place * p->width]);
 	return v;
 }
+/* prefix_add - add what lies between two places, of all measures: out[width]. */
+static inline void prefix_add(const struct prefix *p, uint32_t place, uint32_t end,
+			      struct graph_sum *out)
+{
+	const struct graph_sum *from = p->sums + place * p->width, *to = p->sums + end * p->width;
+	for (size_t k = 0; k < p->width; k++) {
+		sum_add(&out[k], &to[k]);
+		sum_take(&out[k], &from[k]);
+	}
+}
 struct extremes { /* of the main measure of one side, by group */
 	int64_t *max_bytes;
 	uint64_t *first_ns, *last_ns;
@@ -189,18 +199,20 @@ struct exec {
 	bool has_cut_stacks; /* the row stages have acted on stacks: not again on the tree */
 	bool explains_rows;
 	bool has_no_memory; /* a name could not be made */
-	bool is_cancelled;  /* a step saw that it is to be stopped */
+	size_t poll_mask;   /* rounds of hot loops between two polls, minus one */
 
 	struct query_result *out;
 	entry_id *first_entries; /* of x->frames, in the result's arena */
 	uint32_t *row_of;        /* by group, if the plan needs samples: its row; UINT32_MAX */
 };
 
-/* exec_no_memory - the error of a step that could not go on: it was cancelled, or there is no memory. */
+/* exec_no_memory - as plan_no_memory. */
 enum neap_err exec_no_memory(struct exec *x);
-/* exec_is_cancelled - is the query to be stopped?  Long loops ask every so many rounds. */
-#define CANCEL_EVERY 8192u
-bool exec_is_cancelled(struct exec *x);
+/* exec_polls - as plan_polls, for hot loops. */
+static inline bool exec_polls(struct exec *x, size_t round)
+{
+	return !(round & x->poll_mask) && plan_polls(x->pl, round);
+}
 void exec_release(struct exec *x);
 struct stack_cut;
 /* exec_begin - everything up to the sums. */
@@ -263,6 +275,50 @@ void extremes_release(struct extremes *e);
 /* grow - a larger array; false: no memory, and it is as it was. */
 bool grow(void **data, size_t count, size_t elem_bytes);
 
+/* A walk through the vnodes of a space of frames, in preorder: those at or below which cells are. */
+struct frame_walk {
+	const uint32_t *end;
+	const entry_id *entry;
+	const uint32_t *group_of_entry;
+	const struct places *places;
+	uint32_t v, to;            /* where it goes on, and stops */
+	uint32_t next_place;       /* the first at or after v */
+	uint32_t at, at_end;       /* the vnode that was found, and where it ends */
+	uint32_t group;            /* of it; GROUP_NONE: none */
+	uint32_t place, place_end; /* those at and below it; its own is less than next_place */
+};
+struct frame_walk frame_walk_init(const struct exec *x, size_t side, uint32_t from, uint32_t to);
+static inline bool frame_walk_next(struct frame_walk *w)
+{
+	for (uint32_t v = w->v; v < w->to;) {
+		uint32_t end = w->end[v], next = w->next_place + places_has(w->places, v);
+		uint32_t place_end = end == v + 1 ? next : places_before(w->places, end);
+		if (w->next_place == place_end) {
+			v = end;
+			continue;
+		}
+		entry_id entry = w->entry[v];
+		w->group = entry == ENTRY_NONE ? GROUP_NONE : w->group_of_entry[entry];
+		w->at = v;
+		w->at_end = end;
+		w->place = w->next_place;
+		w->place_end = place_end;
+		w->next_place = next;
+		w->v = v + 1;
+		return true;
+	}
+	return false;
+}
+/* frames_above - from a vnode to the one that it is below; false: that is the root. */
+bool frames_above(const struct exec *x, size_t side, uint32_t *v, uint32_t *group_out,
+		  uint32_t *end_out);
+bool frames_as_if_large(const struct exec *x);
+/* frames_use_two_threads - is the way through a side's vnodes long enough? */
+bool frames_use_two_threads(const struct exec *x, size_t side);
+/* Each: false: no memory, or cancelled. */
+bool frames_sum(struct exec *x, size_t side);
+bool frames_find_extremes(struct exec *x, size_t side);
+
 enum neap_err sums_build(struct exec *x);
 void sums_release(struct exec *x);
 /* Of one measure. */
@@ -286,6 +342,8 @@ enum neap_err values_of_sets(struct exec *x, const uint32_t *set_of_group, size_
 /* lifetimes_order - of one side, once its cells are placed; false: no memory. */
 bool lifetimes_order(struct exec *x, size_t side);
 void lifetimes_release(struct exec *x, size_t side);
+/* quantiles_prepare - of groups of frames, whose quantiles will be asked for one by one. */
+enum neap_err quantiles_prepare(struct exec *x, const uint32_t *groups, size_t count);
 enum neap_err quantiles_of_cells(struct exec *x, struct values *out);
 enum neap_err quantiles_of_set(struct exec *x, const uint32_t *groups, size_t count,
 			       struct values *out);

@@ -1,7 +1,7 @@
 /*
  * Quantiles of lifetimes.
  *
- * Cells are put in order of their vnodes, so that what lies below a vnode is a run of them.
+ * Cells are put in order of their places, so that what lies below a vnode is a run of them.
  * Blocks of each lifetime are summed up before every chunk of that order: a long run is the
  * difference of two such sums and what sticks out at its ends.
  */
@@ -9,15 +9,23 @@
 
 #include "query/exec.h"
 
+#include "src/base/both.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-/* Cells of the main measure by vnode: those of v are order[first[v]] .. order[first[v + 1] - 1]. */
+/* By what cells are ordered: the number of their place where places have numbers, else their vnode. */
+static uint32_t number_at(const struct exec *x, size_t side, uint32_t v)
+{
+	return x->places[side] ? places_before(x->places[side], v) : v;
+}
+
+/* Cells of the main measure: those of number k are order[first[k]] .. order[first[k + 1] - 1]. */
 static bool order_cells(struct exec *x, size_t side)
 {
 	const struct cells *c = &x->cells[side][MEASURE_MAIN];
 	const uint32_t *place = x->place[side][MEASURE_MAIN];
-	size_t count = x->space.vnode_count[side];
+	size_t count = x->places[side] ? x->prefix[side].place_count : x->space.vnode_count[side];
 	uint32_t *first = mem_zarray(count + 2, sizeof *first);
 	uint32_t *order = mem_array(c->count, sizeof *order);
 	x->cell_first[side] = first;
@@ -25,12 +33,12 @@ static bool order_cells(struct exec *x, size_t side)
 	if (!first || !order)
 		return false;
 	for (size_t i = 0; i < c->count; i++)
-		first[place[i] + 2]++;
-	for (size_t v = 2; v < count + 2; v++)
-		first[v] += first[v - 1];
-	/* first[v + 1] serves as the cursor of v and ends where it should. */
+		first[number_at(x, side, place[i]) + 2]++;
+	for (size_t k = 2; k < count + 2; k++)
+		first[k] += first[k - 1];
+	/* first[k + 1] serves as the cursor of k and ends where it should. */
 	for (size_t i = 0; i < c->count; i++)
-		order[first[place[i] + 1]++] = (uint32_t)i;
+		order[first[number_at(x, side, place[i]) + 1]++] = (uint32_t)i;
 	return true;
 }
 
@@ -52,12 +60,10 @@ struct lifetimes {
 	double *before;     /* [chunk * rank_count + rank] */
 	double *before_all; /* [chunk]: of all ranks together */
 	size_t chunk_cells;
-	/* FRAMES, made when first asked for: the cells below the outermost vnodes of each group
-	 * are ranges[i].first .. ranges[i].end - 1 for i from first_range[group] on. */
-	uint32_t *first_range;
-	struct cell_range {
-		uint32_t first, end; /* places in cell_order */
-	} * ranges;
+	struct quantiles {
+		bool is_known, has_any;
+		uint64_t p50_ns, p99_ns;
+	} * of_group; /* FRAMES: [group_count]; NULL: nobody asked */
 };
 
 static void lifetimes_free(struct lifetimes *l)
@@ -72,8 +78,7 @@ static void lifetimes_free(struct lifetimes *l)
 	mem_free(l->used);
 	mem_free(l->before);
 	mem_free(l->before_all);
-	mem_free(l->first_range);
-	mem_free(l->ranges);
+	mem_free(l->of_group);
 	mem_free(l);
 }
 
@@ -284,8 +289,8 @@ enum neap_err quantiles_of_cells(struct exec *x, struct values *out)
 
 static void add_range(const struct exec *x, size_t side, uint32_t v, uint32_t end)
 {
-	struct lifetimes *l = x->lifetimes[side];
-	add_cells(l, x->cell_first[side][v], x->cell_first[side][end]);
+	const uint32_t *first = x->cell_first[side];
+	add_cells(x->lifetimes[side], first[number_at(x, side, v)], first[number_at(x, side, end)]);
 }
 
 static void add_place(const struct exec *x, size_t side, uint32_t place)
@@ -293,89 +298,215 @@ static void add_place(const struct exec *x, size_t side, uint32_t place)
 	add_range(x, side, place, place + 1);
 }
 
+/* ---- groups of frames ---------------------------------------------------------------------- */
+
 /*
- * Outermost vnodes with cells of every group, as add_totals finds them.  Counts them by group
- * in at[group + 1] if `to` is NULL; else at[group] is where the next one goes.
+ * All groups that are asked for in one walk: the blocks of each lifetime are added up by group, as
+ * many groups at a time as there is room for.
  */
-static void list_ranges(const struct exec *x, size_t side, uint32_t *covered, uint32_t *at,
-			struct cell_range *to)
+#define ROOM   4000000u /* numbers */
+#define NO_ROW UINT32_MAX
+
+struct filling {
+	struct exec *x;
+	size_t side;
+	uint32_t from, to;      /* vnodes */
+	bool polls;             /* in the thread of the query */
+	const uint32_t *row_of; /* by group; NO_ROW: not now */
+	uint32_t *covered;      /* by group: where its last outermost vnode ends */
+	double *blocks;         /* [row * rank_count + rank] */
+};
+
+static bool filling_init(struct filling *f, size_t row_count)
 {
-	const struct space *sp = &x->space;
-	const uint32_t *first = x->cell_first[side];
-	for (uint32_t v = 0; v < sp->vnode_count[side];) {
-		uint32_t end = space_end_of(sp, side, v);
-		if (first[v] == first[end]) {
-			v = end;
+	f->covered = mem_zarray(f->x->space.group_count, sizeof *f->covered);
+	f->blocks = mem_zarray(row_count, f->x->lifetimes[f->side]->rank_count * sizeof *f->blocks);
+	return f->covered && f->blocks;
+}
+
+static void filling_release(struct filling *f)
+{
+	mem_free(f->covered);
+	mem_free(f->blocks);
+}
+
+static void add_each(const struct lifetimes *l, double *blocks, size_t first, size_t end)
+{
+	for (size_t i = first; i < end; i++)
+		blocks[l->ordered_rank[i]] += l->ordered_blocks[i];
+}
+
+/* As add_cells, for a row. */
+static void fill_row(const struct lifetimes *l, double *blocks, size_t first, size_t end)
+{
+	if (end - first < CHUNKS_LEAST * l->chunk_cells) {
+		add_each(l, blocks, first, end);
+		return;
+	}
+	size_t from = first / l->chunk_cells + 1, to = end / l->chunk_cells;
+	const double *upper = l->before + to * l->rank_count;
+	const double *lower = l->before + from * l->rank_count;
+	for (size_t i = 0; i < l->rank_count; i++)
+		blocks[i] += upper[i] - lower[i];
+	add_each(l, blocks, first, from * l->chunk_cells);
+	add_each(l, blocks, to * l->chunk_cells, end);
+}
+
+static void fill(void *arg)
+{
+	struct filling *f = arg;
+	const struct lifetimes *l = f->x->lifetimes[f->side];
+	const uint32_t *first = f->x->cell_first[f->side];
+	struct frame_walk w = frame_walk_init(f->x, f->side, f->from, f->to);
+	uint32_t group, end;
+	for (uint32_t v = f->from; frames_above(f->x, f->side, &v, &group, &end);) {
+		if (group != GROUP_NONE && f->covered[group] < end)
+			f->covered[group] = end;
+	}
+	for (uint32_t i = 1; frame_walk_next(&w); i++) {
+		if (f->polls && exec_polls(f->x, i))
+			return;
+		if (w.group == GROUP_NONE || f->row_of[w.group] == NO_ROW ||
+		    w.at < f->covered[w.group])
 			continue;
-		}
-		uint32_t group = space_group_at(sp, side, v);
-		if (group != GROUP_NONE && v >= covered[group]) {
-			covered[group] = end;
-			if (to)
-				to[at[group]++] = (struct cell_range){first[v], first[end]};
-			else
-				at[group + 1]++;
-		}
-		v++;
+		f->covered[w.group] = w.at_end;
+		fill_row(l, f->blocks + f->row_of[w.group] * l->rank_count, first[w.place],
+			 first[w.place_end]);
 	}
 }
 
-static bool find_ranges(struct exec *x, size_t side)
+static bool fill_both(struct filling *first, struct filling *second, size_t row_count)
+{
+	struct exec *x = first->x;
+	uint32_t count = first->to;
+	if (!frames_use_two_threads(x, first->side)) {
+		fill(first);
+		return !x->pl->was_cancelled;
+	}
+	*second = *first;
+	first->to = second->from = count / 2;
+	second->polls = false;
+	if (!filling_init(second, row_count))
+		return false;
+	both_run(fill, first, second);
+	size_t ranks = x->lifetimes[first->side]->rank_count;
+	for (size_t i = 0; i < row_count * ranks; i++)
+		first->blocks[i] += second->blocks[i];
+	return !x->pl->was_cancelled;
+}
+
+/* What a row says; blocks of each lifetime, by rank. */
+static struct quantiles read_quantiles(const struct lifetimes *l, const double *blocks)
+{
+	struct quantiles q = {.is_known = true};
+	double all = 0, seen = 0;
+	for (size_t rank = 0; rank < l->rank_count; rank++)
+		all += blocks[rank];
+	q.has_any = all > 0;
+	for (size_t rank = 0; q.has_any && rank < l->rank_count; rank++) {
+		double before = seen;
+		seen += blocks[rank];
+		if (before * 100 < all * 50 && seen * 100 >= all * 50)
+			q.p50_ns = l->ns[rank];
+		if (before * 100 < all * 99 && seen * 100 >= all * 99)
+			q.p99_ns = l->ns[rank];
+	}
+	return q;
+}
+
+static bool find_quantiles(struct exec *x, size_t side, const uint32_t *groups, size_t count,
+			   uint32_t *row_of)
 {
 	struct lifetimes *l = x->lifetimes[side];
-	size_t count = x->space.group_count;
-	uint32_t *covered = mem_zarray(count, sizeof *covered);
-	uint32_t *first = l->first_range = mem_zarray(count + 2, sizeof *first);
-	bool is_good = covered && first;
-	if (is_good) {
-		list_ranges(x, side, covered, first + 1, NULL);
-		for (size_t g = 1; g < count + 2; g++)
-			first[g] += first[g - 1];
-		l->ranges = mem_array(first[count + 1], sizeof *l->ranges);
-		is_good = l->ranges;
+	struct filling first = {.x = x, .side = side, .polls = true, .row_of = row_of};
+	struct filling second = {.covered = NULL};
+	for (size_t i = 0; i < count; i++)
+		row_of[groups[i]] = (uint32_t)i;
+	first.to = (uint32_t)x->space.vnode_count[side];
+	bool is_good = filling_init(&first, count) && fill_both(&first, &second, count);
+	for (size_t i = 0; i < count; i++) {
+		if (is_good)
+			l->of_group[groups[i]] =
+				read_quantiles(l, first.blocks + i * l->rank_count);
+		row_of[groups[i]] = NO_ROW;
 	}
-	if (is_good) { /* first[g + 1] serves as the cursor of g and ends where it should */
-		memset(covered, 0, count * sizeof *covered);
-		list_ranges(x, side, covered, first + 1, l->ranges);
-	}
-	mem_free(covered);
+	filling_release(&first);
+	filling_release(&second);
 	return is_good;
 }
 
-static bool add_group(struct exec *x, size_t side, uint32_t group)
+static bool prepare_side(struct exec *x, size_t side, const uint32_t *groups, size_t count)
 {
 	struct lifetimes *l = x->lifetimes[side];
-	if (!l->ranges && !find_ranges(x, side))
+	size_t group_count = x->space.group_count, most = ROOM / (l->rank_count + 1) + 1;
+	uint32_t *row_of = mem_array(group_count, sizeof *row_of);
+	if (!l->of_group)
+		l->of_group = mem_zarray(group_count, sizeof *l->of_group);
+	bool is_good = row_of && l->of_group;
+	while (is_good && count && l->of_group[groups[count - 1]].is_known)
+		count--;
+	if (is_good)
+		memset(row_of, 0xff, group_count * sizeof *row_of);
+	if (frames_as_if_large(x))
+		most = 3;
+	for (size_t i = 0; is_good && i < count; i += most)
+		is_good = find_quantiles(x, side, groups + i, count - i < most ? count - i : most,
+					 row_of);
+	mem_free(row_of);
+	return is_good;
+}
+
+enum neap_err quantiles_prepare(struct exec *x, const uint32_t *groups, size_t count)
+{
+	for (size_t side = 0; x->space.kind == SPACE_FRAMES && side < x->pl->side_count; side++) {
+		if (!prepare_side(x, side, groups, count))
+			return exec_no_memory(x);
+	}
+	return NEAP_OK;
+}
+
+static bool prepare_all(struct exec *x, size_t side)
+{
+	uint32_t *groups = mem_array(x->space.group_count, sizeof *groups);
+	for (uint32_t g = 0; groups && g < x->space.group_count; g++)
+		groups[g] = g;
+	bool is_good = groups && prepare_side(x, side, groups, x->space.group_count);
+	mem_free(groups);
+	return is_good;
+}
+
+/* Rows that nobody prepared come one after the other: all at once, then. */
+static bool quantiles_of_group(struct exec *x, size_t side, uint32_t group, struct side_values *out)
+{
+	const struct lifetimes *l = x->lifetimes[side];
+	if ((!l->of_group || !l->of_group[group].is_known) && !prepare_all(x, side))
 		return false;
-	for (uint32_t i = l->first_range[group]; i < l->first_range[group + 1]; i++)
-		add_cells(l, l->ranges[i].first, l->ranges[i].end);
+	const struct quantiles *q = &l->of_group[group];
+	out->has_quantiles = q->has_any;
+	out->p50_ns = q->p50_ns;
+	out->p99_ns = q->p99_ns;
 	return true;
 }
+
+/* ---- sets of groups ------------------------------------------------------------------------ */
 
 /* The outermost vnodes of a set of groups; wanted is by group. */
 static void add_marked(const struct exec *x, size_t side, const uint8_t *wanted)
 {
-	const struct space *sp = &x->space;
+	struct frame_walk w = frame_walk_init(x, side, 0, (uint32_t)x->space.vnode_count[side]);
 	const uint32_t *first = x->cell_first[side];
-	for (uint32_t v = 0; v < sp->vnode_count[side];) {
-		uint32_t group = space_group_at(sp, side, v), end = space_end_of(sp, side, v);
-		if (first[v] == first[end]) {
-			v = end;
-		} else if (group == GROUP_NONE || !wanted[group]) {
-			v++;
-		} else {
-			add_range(x, side, v, end);
-			v = end;
-		}
+	uint32_t covered = 0;
+	while (frame_walk_next(&w)) {
+		if (w.group == GROUP_NONE || !wanted[w.group] || w.at < covered)
+			continue;
+		covered = w.at_end;
+		add_cells(x->lifetimes[side], first[w.place], first[w.place_end]);
 	}
 }
 
 static bool add_groups(struct exec *x, size_t side, const uint32_t *groups, size_t count)
 {
-	const struct space *sp = &x->space;
-	if (count == 1)
-		return add_group(x, side, groups[0]);
-	uint8_t *wanted = mem_zarray(sp->group_count, 1);
+	uint8_t *wanted = mem_zarray(x->space.group_count, 1);
 	if (!wanted)
 		return false;
 	for (size_t i = 0; i < count; i++)
@@ -390,6 +521,11 @@ enum neap_err quantiles_of_set(struct exec *x, const uint32_t *groups, size_t co
 {
 	const struct space *sp = &x->space;
 	for (size_t side = 0; side < x->pl->side_count; side++) {
+		if (sp->kind == SPACE_FRAMES && count == 1) {
+			if (!quantiles_of_group(x, side, groups[0], &out->side[side]))
+				return exec_no_memory(x);
+			continue;
+		}
 		if (sp->kind == SPACE_FRAMES && !add_groups(x, side, groups, count))
 			return exec_no_memory(x);
 		for (size_t i = 0; sp->kind != SPACE_FRAMES && i < count; i++) {

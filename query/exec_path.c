@@ -85,18 +85,19 @@ uint8_t *path_flags(struct where *w, struct query_file *f, const struct ast_expr
 	struct automaton a;
 	uint8_t *flags = mem_zarray(s->count, sizeof *flags);
 	uint64_t *states = mem_array(s->count, sizeof *states);
-	bool is_built = automaton_build(&a, w, f, path);
-	if (is_built && (!flags || !states))
-		query_no_memory(w->pl->error);
-	if (!is_built || !flags || !states) {
+	bool is_built = automaton_build(&a, w, f, path), is_good = is_built && flags && states;
+	if (is_good)
+		states[VNODE_ROOT] = a.start;
+	for (size_t v = 1; is_good && v < s->count; v++) {
+		states[v] = read_frame(&a, states[s->parent[v]], s->entry[v]);
+		flags[v] = (states[v] & a.end) != 0;
+		is_good = !plan_polls(w->pl, v);
+	}
+	if (is_built && !is_good)
+		plan_no_memory(w->pl);
+	if (!is_good) {
 		mem_free(flags);
 		flags = NULL;
-	} else {
-		states[VNODE_ROOT] = a.start;
-		for (size_t v = 1; v < s->count; v++) {
-			states[v] = read_frame(&a, states[s->parent[v]], s->entry[v]);
-			flags[v] = (states[v] & a.end) != 0;
-		}
 	}
 	mem_free(states);
 	mem_free(a.fits);

@@ -47,8 +47,7 @@ static inline bool has_values(const struct plain *t, struct open_row *row)
 	const struct exec *x = t->x;
 	if (x->pl->side_count == 1 && row->place == row->end)
 		return false;
-	struct graph_sum total =
-		prefix_between(&x->prefix[0], MEASURE_MAIN, row->place, row->end);
+	struct graph_sum total = prefix_between(&x->prefix[0], MEASURE_MAIN, row->place, row->end);
 	bool has = x->pl->side_count == 1 && (total.blocks || total.bytes);
 	row->total_bytes = total.bytes;
 	if (x->pl->side_count == 2) {
@@ -415,7 +414,7 @@ enum neap_err gather_plain_tree(struct exec *x, struct gathered *to, uint32_t de
 		row = t.open[--t.open_count];
 		uint32_t row_idx = (uint32_t)to->row_count;
 		is_good = show(&t, to, &row) && open_children(&t, &row, row_idx) &&
-			  (row_idx % CANCEL_EVERY || !exec_is_cancelled(x));
+			  !exec_polls(x, row_idx);
 	}
 	if (is_good && t.flat)
 		flat_take(&t);

@@ -173,8 +173,11 @@ enum neap_err gather_table(struct exec *x, struct gathered *to)
 {
 	struct row_list rows;
 	enum neap_err code = rows_select(x, &rows);
+	if (!code && x->pl->needs_quantiles)
+		code = quantiles_prepare(x, rows.groups, rows.count);
 	for (size_t i = 0; !code && i < rows.count; i++)
-		code = gather_group(x, to, rows.groups[i], 0, UINT32_MAX);
+		code = exec_polls(x, i) ? exec_no_memory(x)
+					: gather_group(x, to, rows.groups[i], 0, UINT32_MAX);
 	if (!code)
 		code = gather_other(x, to, &rows, 0, UINT32_MAX);
 	row_list_release(&rows);
@@ -323,8 +326,11 @@ enum neap_err gather_tree(struct exec *x, struct gathered *to)
 	if (tree_is_plain(x))
 		return gather_plain_tree(x, to, w.depth_most);
 	code = open_vnode(x, &w, VNODE_ROOT, 0, UINT32_MAX);
-	while (!code && w.count)
+	while (!code && w.count) {
 		code = show_next(x, to, &w);
+		if (!code && exec_polls(x, to->row_count))
+			code = exec_no_memory(x);
+	}
 	while (w.count)
 		row_list_release(&w.items[--w.count].cut);
 	mem_free(w.items);

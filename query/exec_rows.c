@@ -263,6 +263,8 @@ static enum neap_err fill_cells(struct sorter *s, size_t count)
 	enum neap_err code = NEAP_OK;
 	for (size_t r = 0; !code && r < count; r++) {
 		struct result_cell *cells = s->cells + r * s->width;
+		if (exec_polls(s->x, r))
+			return exec_no_memory(s->x);
 		for (size_t i = 0; !code && i < s->by_count; i++)
 			code = row_cell(s->x, s->groups[r], &s->by[i].column, &cells[i]);
 		for (size_t k = s->by_count; k < s->width; k++)
@@ -287,12 +289,56 @@ static void sift(struct sorter *s, uint32_t *heap, size_t count, size_t i)
 	}
 }
 
-/* Only the first `kept` rows in order, the rest after them in any. */
-static void sort_first(struct sorter *s, uint32_t *order, size_t count, size_t kept)
+/* Two runs that are in order become one. */
+static void merge_runs(struct sorter *s, const uint32_t *a, size_t a_count, const uint32_t *b,
+		       size_t b_count, uint32_t *to)
+{
+	const uint32_t *a_end = a + a_count, *b_end = b + b_count;
+	while (a < a_end && b < b_end)
+		*to++ = compare_rows(b, a, s) < 0 ? *b++ : *a++;
+	memcpy(to, a, (size_t)(a_end - a) * sizeof *to);
+	memcpy(to + (a_end - a), b, (size_t)(b_end - b) * sizeof *to);
+}
+
+#define RUN_ROWS 4096u
+
+/* Run by run, so that a long sort can be stopped.  spare has as much room.  false: cancelled. */
+static bool sort_rows(struct sorter *s, uint32_t *order, uint32_t *spare, size_t count)
+{
+	size_t run = frames_as_if_large(s->x) ? 2 : RUN_ROWS;
+	uint32_t *from = order, *to = spare;
+	for (size_t i = 0; i < count; i += run) {
+		size_t left = count - i;
+		if (plan_is_cancelled(s->x->pl))
+			return false;
+		qsort_r(order + i, left < run ? left : run, sizeof *order, compare_rows, s);
+	}
+	for (; run < count; run *= 2) {
+		for (size_t i = 0; i < count; i += 2 * run) {
+			size_t left = count - i, a_count = left < run ? left : run;
+			size_t b_count = left - a_count < run ? left - a_count : run;
+			if (plan_is_cancelled(s->x->pl))
+				return false;
+			merge_runs(s, from + i, a_count, from + i + a_count, b_count, to + i);
+		}
+		uint32_t *merged = to;
+		to = from;
+		from = merged;
+	}
+	if (from != order)
+		memcpy(order, from, count * sizeof *order);
+	return true;
+}
+
+/* Only the first `kept` rows in order, the rest after them in any.  false: cancelled. */
+static bool sort_first(struct sorter *s, uint32_t *order, uint32_t *spare, size_t count,
+		       size_t kept)
 {
 	for (size_t i = kept / 2; i-- > 0;)
 		sift(s, order, kept, i);
 	for (size_t i = kept; kept && i < count; i++) {
+		if (exec_polls(s->x, i))
+			return false;
 		if (compare_rows(&order[i], &order[0], s) >= 0)
 			continue;
 		uint32_t moved = order[0];
@@ -300,7 +346,7 @@ static void sort_first(struct sorter *s, uint32_t *order, size_t count, size_t k
 		order[i] = moved;
 		sift(s, order, kept, 0);
 	}
-	qsort_r(order, kept, sizeof *order, compare_rows, s);
+	return sort_rows(s, order, spare, kept);
 }
 
 #define LAZY_PART 16u /* of the rows, kept: then keys are made when they are compared */
@@ -323,7 +369,10 @@ static enum neap_err sort_groups(struct exec *x, uint32_t *groups, size_t count,
 	if (!code) {
 		for (size_t i = 0; i < count; i++)
 			order[i] = (uint32_t)i;
-		sort_first(&s, order, count, kept < count ? kept : count);
+		if (!sort_first(&s, order, sorted, count, kept < count ? kept : count))
+			code = exec_no_memory(x);
+	}
+	if (!code) {
 		for (size_t i = 0; i < count; i++)
 			sorted[i] = groups[order[i]];
 		memcpy(groups, sorted, count * sizeof *sorted);
@@ -497,6 +546,8 @@ static enum neap_err keep_fitting(struct exec *x, struct row_list *rows,
 	for (size_t i = 0; !code && i < rows->count; i++) {
 		struct values v;
 		bool is_kept = false;
+		if (exec_polls(x, i))
+			return exec_no_memory(x);
 		code = row_values(x, rows->groups[i], &v);
 		struct row r = {.group = rows->groups[i], .values = &v};
 		if (!code)
@@ -550,7 +601,7 @@ static enum neap_err keep_large(struct exec *x, struct row_list *rows,
 		uint32_t group = rows->groups[i];
 		if (is_large(x, group, least))
 			rows->groups[kept++] = group;
-		else if (!cut(rows, group))
+		else if (!cut(rows, group) || exec_polls(x, i))
 			return exec_no_memory(x);
 	}
 	rows->count = kept;
@@ -696,6 +747,8 @@ enum neap_err rows_select(struct exec *x, struct row_list *out)
 		if (row_has_values(x, g))
 			out->groups[out->count++] = g;
 		else if (has_unchanged && is_unchanged(x, g) && !cut(out, g))
+			return exec_no_memory(x);
+		if (exec_polls(x, g))
 			return exec_no_memory(x);
 	}
 	if (x->explains_rows)

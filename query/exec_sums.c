@@ -4,11 +4,7 @@
  * Cells are spread over the vnodes of the stacks or of a tree.  Those that have any are numbered in
  * preorder; P[k] is the sum of the first k of them, so what lies at and below v is
  * P[first from end[v] on] - P[first from v on].  In a tree that is all.  In a space of frames a
- * group's total is the sum of that over its outermost vnodes; in preorder these are found by
- * keeping for each group the end of the last one:
- *
- *     v      0 1 2 3 4 5
- *     group  . a b a a c      vnode 3 is below 1 (end 4): not outermost; vnode 4 is
+ * group's total is the sum of that over its outermost vnodes (exec_frames.c).
  */
 #include "config.h"
 
@@ -61,64 +57,6 @@ static bool make_prefix(struct exec *x, size_t side)
 	for (size_t i = width; p->sums && i < (place_count + 1) * width; i++)
 		sum_add(&p->sums[i], &p->sums[i - width]);
 	return p->sums;
-}
-
-/* Add what lies between two places, of all measures: out[width]. */
-static inline void add_between(const struct prefix *p, uint32_t place, uint32_t end,
-			       struct graph_sum *out)
-{
-	const struct graph_sum *from = p->sums + place * p->width, *to = p->sums + end * p->width;
-	for (size_t k = 0; k < p->width; k++) {
-		sum_add(&out[k], &to[k]);
-		sum_take(&out[k], &from[k]);
-	}
-}
-
-/*
- * Outermost vnodes of each group; covered is zeroed, and so is totals[group * width].  What has no
- * cells is stepped over.
- */
-static void add_totals(struct exec *x, size_t side, uint32_t *covered, struct graph_sum *totals)
-{
-	const struct prefix *p = &x->prefix[side];
-	const struct space *sp = &x->space;
-	const struct places *places = x->places[side];
-	uint32_t place = 0; /* places_before(v) */
-	for (uint32_t v = 0; v < sp->vnode_count[side];) {
-		uint32_t end = space_end_of(sp, side, v), next = place + places_has(places, v);
-		uint32_t place_end = end == v + 1 ? next : places_before(places, end);
-		if (place == place_end) {
-			v = end;
-			continue;
-		}
-		uint32_t group = space_group_at(sp, side, v);
-		if (group != GROUP_NONE && v >= covered[group]) {
-			covered[group] = end;
-			add_between(p, place, place_end, totals + group * p->width);
-		}
-		place = next;
-		v++;
-	}
-}
-
-/* All measures at once: the way through the stacks is long. */
-static bool sum_frames(struct exec *x, size_t side)
-{
-	struct prefix *p = &x->prefix[side];
-	size_t group_count = x->space.group_count;
-	uint32_t *covered = mem_zarray(group_count, sizeof *covered);
-	struct graph_sum *totals = mem_zarray(group_count, p->width * sizeof *totals);
-	bool is_good = covered && totals;
-	if (is_good)
-		add_totals(x, side, covered, totals);
-	for (size_t k = 0; is_good && k < p->width; k++) {
-		struct graph_sum *total = x->sums[side][p->measures[k]].total;
-		for (size_t g = 0; g < group_count; g++)
-			total[g] = totals[g * p->width + k];
-	}
-	mem_free(covered);
-	mem_free(totals);
-	return is_good;
 }
 
 static bool sum_side(struct exec *x, size_t side, size_t m)
@@ -205,45 +143,23 @@ void extremes_of_cell(struct extremes *e, const struct cells *c, size_t i, size_
 		e->last_ns[at] = born;
 }
 
-/* Parents of vnodes come from the ends: the open ones on the way. */
-static const uint32_t *parents_of(const struct exec *x, size_t side)
-{
-	return x->space.kind == SPACE_FRAMES ? x->stacks[side]->parent : x->space.tree->parent;
-}
-
 static bool find_extremes(struct exec *x, size_t side)
 {
 	const struct cells *c = &x->cells[side][MEASURE_MAIN];
 	struct extremes *e = &x->extremes[side];
 	size_t count = x->space.vnode_count[side];
+	if (x->space.kind == SPACE_FRAMES)
+		return frames_find_extremes(x, side);
 	if (!extremes_init(e, count))
 		return false;
 	for (size_t i = 0; i < c->count; i++)
 		extremes_of_cell(e, c, i, x->place[side][MEASURE_MAIN][i]);
 	if (x->space.kind == SPACE_FLAT)
 		return true;
-	const uint32_t *parent = parents_of(x, side);
+	const uint32_t *parent = x->space.tree->parent;
 	for (size_t v = count; v-- > 1;)
 		extremes_widen(e, parent[v], e, v);
 	return true;
-}
-
-/* Of groups: over all their vnodes, nested ones change nothing. */
-static bool group_extremes(struct exec *x, size_t side)
-{
-	const struct space *sp = &x->space;
-	struct extremes by_group = {0}, *e = &x->extremes[side];
-	if (sp->kind != SPACE_FRAMES)
-		return true;
-	bool is_good = extremes_init(&by_group, sp->group_count);
-	for (uint32_t v = 0; is_good && v < sp->vnode_count[side]; v++) {
-		uint32_t group = space_group_at(sp, side, v);
-		if (group != GROUP_NONE)
-			extremes_widen(&by_group, group, e, v);
-	}
-	extremes_release(e);
-	*e = by_group;
-	return is_good;
 }
 
 /* ---- building and reading ----------------------------------------------------------------------- */
@@ -253,7 +169,8 @@ enum neap_err sums_build(struct exec *x)
 	const struct plan *pl = x->pl;
 	bool is_good = true;
 	for (size_t side = 0; is_good && side < pl->side_count; side++) {
-		bool is_lazy = x->space.kind == SPACE_INVERTED, is_placed = space_is_placed(&x->space);
+		bool is_lazy = x->space.kind == SPACE_INVERTED,
+		     is_placed = space_is_placed(&x->space);
 		for (size_t m = 0; is_good && m < MEASURE_COUNT; m++) {
 			if (pl->needs_measure[m] && !is_lazy && !is_placed)
 				is_good = sum_side(x, side, m);
@@ -261,9 +178,9 @@ enum neap_err sums_build(struct exec *x)
 		if (is_good && (is_placed || x->space.kind == SPACE_FRAMES))
 			is_good = number_places(x, side) && make_prefix(x, side);
 		if (is_good && x->space.kind == SPACE_FRAMES)
-			is_good = sum_frames(x, side);
+			is_good = frames_sum(x, side);
 		if (is_good && pl->needs_extremes && !is_lazy)
-			is_good = find_extremes(x, side) && group_extremes(x, side);
+			is_good = find_extremes(x, side);
 		if (is_good && pl->needs_quantiles)
 			is_good = lifetimes_order(x, side);
 	}
@@ -357,7 +274,7 @@ static void union_totals(const struct exec *x, size_t side, const uint8_t *wante
 		}
 		uint32_t end = space_end_of(sp, side, v);
 		const struct places *places = x->places[side];
-		add_between(p, places_before(places, v), places_before(places, end), sums);
+		prefix_add(p, places_before(places, v), places_before(places, end), sums);
 		v = end;
 	}
 	for (size_t k = 0; k < p->width; k++)
@@ -382,7 +299,7 @@ static void add_values(const struct exec *x, const struct values *one, struct va
 	}
 }
 
-/* As add_totals, with sets in place of groups: what is below an outermost vnode of a set. */
+/* As for groups (exec_frames.c), with sets in place of groups: what is below an outermost vnode of a set. */
 static void totals_of_sets(const struct exec *x, size_t side, const uint32_t *set_of_group,
 			   uint32_t *covered, struct values *out)
 {
@@ -401,7 +318,7 @@ static void totals_of_sets(const struct exec *x, size_t side, const uint32_t *se
 		if (set != GROUP_NONE && v >= covered[set]) {
 			covered[set] = end;
 			struct graph_sum sums[MEASURE_COUNT] = {{0, 0}};
-			add_between(p, first, last, sums);
+			prefix_add(p, first, last, sums);
 			for (size_t k = 0; k < p->width; k++)
 				sum_add(&out[set].side[side].total[p->measures[k]], &sums[k]);
 		}

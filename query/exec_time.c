@@ -123,8 +123,7 @@ static enum neap_err live_of_instants(struct exec *x, size_t side, const struct 
 		at.window.to = step_snap(s, i);
 		at.instant_ns = graph_snap_time(s->file->g, at.window.to);
 		if (plan_is_cancelled(x->pl))
-			return query_fail(x->pl->error, ERR_LIMIT, (struct ast_span){0, 0},
-					  "cancelled");
+			return exec_no_memory(x);
 		if (cells_load(&at, cells_by_death(x->pl, POP_LIVE), &c, &e))
 			return exec_no_memory(x);
 		code = filter(x, side, &c);

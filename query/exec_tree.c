@@ -239,7 +239,7 @@ static bool merge(struct merging *mg)
 	}
 	is_good = is_good && push_children(mg, VNODE_ROOT);
 	for (uint32_t i = 0; is_good && mg->open_count; i++)
-		is_good = make_next(mg) && (i % CANCEL_EVERY || !exec_is_cancelled(mg->x));
+		is_good = make_next(mg) && !exec_polls(mg->x, i);
 	if (is_good)
 		stacks_close(mg->tree);
 	return is_good;

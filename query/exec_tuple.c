@@ -239,8 +239,7 @@ static bool place_all(struct tuples *t)
 	for (size_t side = 0; is_good && side < x->pl->side_count; side++) {
 		for (size_t m = 0; is_good && m < MEASURE_COUNT; m++) {
 			for (size_t i = 0; is_good && i < x->cells[side][m].count; i++)
-				is_good = place_cell(t, side, m, i) &&
-					  (i % CANCEL_EVERY || !exec_is_cancelled(x));
+				is_good = place_cell(t, side, m, i) && !exec_polls(x, i);
 		}
 	}
 	return is_good;

@@ -8,6 +8,7 @@ query_libquery_la_SOURCES = \
 	query/exec.h \
 	query/exec_cells.c \
 	query/exec_column.c \
+	query/exec_frames.c \
 	query/exec_group.c \
 	query/exec_hist.c \
 	query/exec_invert.c \

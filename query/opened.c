@@ -77,7 +77,9 @@ static enum neap_err open_row(struct query_opened *q, uint32_t row)
 	bool is_top = row == OPENED_ROOT;
 	uint32_t v = is_top ? VNODE_ROOT : q->group_of_row[row];
 	uint32_t first = (uint32_t)q->rows.row_count;
+	q->pl.cannot_stop = true; /* from the leaf up, a row can be opened only once */
 	enum neap_err code = tree_open(&q->x, v, &rows);
+	q->pl.cannot_stop = false;
 	if (!code)
 		code = add_rows(q, &rows, is_top ? 0 : q->rows.rows[row].depth + 1,
 				is_top ? UINT32_MAX : row);

@@ -103,10 +103,25 @@ bool plan_append(struct plan *pl, struct plan_pointers *list, const void *item)
 	return true;
 }
 
-bool plan_is_cancelled(const struct plan *pl)
+bool plan_is_cancelled(struct plan *pl)
 {
 	const struct query_options *o = &pl->session->options;
-	return o->is_cancelled && o->is_cancelled(o->arg);
+	if (!pl->was_cancelled && !pl->cannot_stop && o->is_cancelled)
+		pl->was_cancelled = o->is_cancelled(o->arg);
+	return pl->was_cancelled;
+}
+
+bool plan_polls(struct plan *pl, size_t round)
+{
+	bool is_asked = !(round % POLL_ROUNDS) || pl->session->options.is_as_if_large;
+	return is_asked && plan_is_cancelled(pl);
+}
+
+enum neap_err plan_no_memory(struct plan *pl)
+{
+	if (pl->was_cancelled)
+		return query_fail(pl->error, ERR_LIMIT, (struct ast_span){0, 0}, "cancelled");
+	return query_no_memory(pl->error);
 }
 
 void plan_release(struct plan *pl)

@@ -213,6 +213,8 @@ struct plan {
 	size_t note_count, note_cap;
 	bool is_incomplete;
 
+	bool was_cancelled, cannot_stop;
+
 	/* --explain */
 	bool is_explaining;
 	struct buf *explain;
@@ -226,7 +228,13 @@ enum neap_err plan_note(struct plan *pl, const char *fmt, ...)
 void *plan_alloc(struct plan *pl, size_t count, size_t elem_bytes); /* zeroed; NULL */
 char *plan_printf(struct plan *pl, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 bool plan_append(struct plan *pl, struct plan_pointers *list, const void *item);
-bool plan_is_cancelled(const struct plan *pl);
+/* plan_is_cancelled - is the query to be stopped?  From then on always. */
+bool plan_is_cancelled(struct plan *pl);
+/* plan_polls - the same in a long loop, which asks in some of its rounds. */
+#define POLL_ROUNDS 8192u
+bool plan_polls(struct plan *pl, size_t round);
+/* plan_no_memory - the error of a step that could not go on: it was cancelled, or there is no memory. */
+enum neap_err plan_no_memory(struct plan *pl);
 void plan_release(struct plan *pl);
 
 /* plan_build - everything that can be wrong with a query is found here or while its conditions are evaluated. */

@@ -22,7 +22,8 @@ struct query_options {
 	bool (*type_of)(const char *name, struct buf *out);
 	/* How to read a file; NULL: profile_open. */
 	enum neap_err (*open)(const char *path, struct profile **out, struct err *e);
-	uint64_t cursor_ns; /* instant of the time word `cursor`; UINT64_MAX: it is an error */
+	bool is_as_if_large; /* tests: do with small profiles what is meant for large ones */
+	uint64_t cursor_ns;  /* instant of the time word `cursor`; UINT64_MAX: it is an error */
 };
 
 enum neap_err query_session_new(const struct query_options *o, struct query_session **out,

@@ -53,10 +53,9 @@ static struct result_cell flat_cell(const struct result_flat *flat, size_t row_i
 	struct result_cell cell = {.is_unknown = true};
 	if (c->is_key)
 		return flat->names[row->group * flat->name_count + name_idx];
-	struct graph_sum self = prefix_between(&flat->prefix, MEASURE_MAIN, row->place,
-					       row->place + row->is_own);
-	struct graph_sum total =
-		prefix_between(&flat->prefix, MEASURE_MAIN, row->place, row->end);
+	struct graph_sum self =
+		prefix_between(&flat->prefix, MEASURE_MAIN, row->place, row->place + row->is_own);
+	struct graph_sum total = prefix_between(&flat->prefix, MEASURE_MAIN, row->place, row->end);
 	flat_value(&self, &total, flat->base_bytes, c->column, &cell);
 	return cell;
 }

@@ -19,6 +19,7 @@
 #include <string.h>
 
 struct transform {
+	struct plan *pl;
 	const struct ast_stage *stage;
 	const struct graph_columns *columns;
 	size_t func_count;
@@ -100,7 +101,7 @@ static bool move_all(struct transform *t)
 	t->state[VNODE_NO_STACK] = t->flags && t->flags[t->from->entry[VNODE_NO_STACK]];
 	for (uint32_t v = VNODE_FIRST; v < t->from->count; v++) {
 		t->map[v] = move_vnode(t, v);
-		if (t->map[v] == VNODE_NONE)
+		if (t->map[v] == VNODE_NONE || plan_polls(t->pl, v))
 			return false;
 	}
 	if (!t->stage->is_recursion) {
@@ -166,7 +167,8 @@ enum neap_err stacks_transform(struct where *w, struct query_file *f, const stru
 	*out = f->stacks;
 	*owned_out = NULL;
 	for (size_t i = 0; i < stages->count; i++) {
-		struct transform t = {.stage = stages->items[i],
+		struct transform t = {.pl = w->pl,
+				      .stage = stages->items[i],
 				      .columns = &f->columns,
 				      .func_count = f->p->symbols.func_count,
 				      .from = *out};
@@ -180,7 +182,7 @@ enum neap_err stacks_transform(struct where *w, struct query_file *f, const stru
 		*owned_out = next;
 		*out = next;
 		if (!next)
-			return query_no_memory(w->pl->error);
+			return plan_no_memory(w->pl);
 	}
 	return NEAP_OK;
 }

@@ -783,6 +783,9 @@ static const char *const many[] = {
 	"allocated | by stack,thread,time:10ms | bottom 2 by count",
 	"peak | stacks | assert total < 1 \"no\"",
 	"live at @warm any[func~parse not line=3] | by line",
+	"allocated | by func,line | select self,p50,p99,first,last,max | sort p99",
+	"live | by stack | sort count | tree",
+	"allocated | by func | where p50 > 0ns | min 0.1%",
 };
 
 /* ---- stopping ------------------------------------------------------------------------------------------ */
@@ -799,8 +802,10 @@ static bool is_time_to_stop(void *arg)
 
 static enum neap_err run_until(const char *text, struct stop *stop, struct query_error *error)
 {
-	const struct query_options options = {
-		.is_cancelled = is_time_to_stop, .arg = stop, .cursor_ns = UINT64_MAX};
+	const struct query_options options = {.is_cancelled = is_time_to_stop,
+					      .arg = stop,
+					      .is_as_if_large = true,
+					      .cursor_ns = UINT64_MAX};
 	struct query_session *s;
 	struct query_result *r = NULL;
 	struct ast_script *script;
@@ -836,9 +841,10 @@ Test(query_exec, stops_wherever_it_asks)
 }
 
 /* From an empty session, so that what it keeps is made again. */
-static enum neap_err run_once(const char *text, uint64_t fail_at)
+static enum neap_err run_once(const char *text, bool is_as_if_large, uint64_t fail_at)
 {
-	const struct query_options options = {.cursor_ns = UINT64_MAX};
+	const struct query_options options = {.is_as_if_large = is_as_if_large,
+					      .cursor_ns = UINT64_MAX};
 	struct query_session *s = NULL;
 	struct query_result *r = NULL;
 	struct query_error error;
@@ -858,17 +864,23 @@ static enum neap_err run_once(const char *text, uint64_t fail_at)
 	return code;
 }
 
+static void run_out_of_memory(const char *text, bool is_as_if_large)
+{
+	enum neap_err code = ERR_NOMEM;
+	uint64_t n;
+	for (n = 1; code && n < 3000; n++) {
+		code = run_once(text, is_as_if_large, n);
+		cr_assert(!code || code == ERR_NOMEM, "%s: %d at %ju", text, (int)code,
+			  (uintmax_t)n);
+	}
+	cr_assert_eq(code, NEAP_OK, "%s", text);
+	cr_assert_gt(n, 50);
+}
+
 Test(query_exec, survives_running_out_of_memory_anywhere)
 {
 	for (size_t i = 0; i < sizeof many / sizeof *many; i++) {
-		enum neap_err code = ERR_NOMEM;
-		uint64_t n;
-		for (n = 1; code && n < 3000; n++) {
-			code = run_once(many[i], n);
-			cr_assert(!code || code == ERR_NOMEM, "%s: %d at %ju", many[i], (int)code,
-				  (uintmax_t)n);
-		}
-		cr_assert_eq(code, NEAP_OK, "%s", many[i]);
-		cr_assert_gt(n, 50);
+		run_out_of_memory(many[i], false);
+		run_out_of_memory(many[i], true);
 	}
 }

@@ -787,6 +787,7 @@ static void open_profile(struct subject *s, size_t i, const char *path)
 static void subject_init(struct subject *s, uint64_t seed, size_t file_count)
 {
 	const struct query_options options = {.cursor_ns = UINT64_MAX,
+					      .is_as_if_large = seed % 2,
 					      .is_wrapper = random_is_wrapper,
 					      .type_of = random_type_of};
 	struct err e = {0};
