@@ -440,6 +440,9 @@ void head_figures(struct text *t, struct shortener *nm, const struct graph *g,
 	if (is_figure_known(t, g, "allocated", FACT_ALLOCATED))
 		write_figure(t, g, "allocated", totals->allocated, "allocation", "allocations", "");
 	write_temporary(t, g, totals);
+	if (totals->has_mappings && is_figure_known(t, g, "mapped", FACT_PEAK))
+		write_figure(t, g, "mapped", totals->mapped, "mapping", "mappings",
+			     " at the peak; all figures are of heap and mappings together");
 	if (totals->inherited.blocks)
 		write_figure(t, g, "inherited", totals->inherited, "block", "blocks",
 			     " from the parent process, not counted as allocated");

@@ -11,6 +11,8 @@
 struct head_totals {
 	struct graph_sum peak, leaked, allocated, temporary;
 	struct graph_sum inherited; /* live at the start: the process is a fork */
+	struct graph_sum mapped;    /* of the peak, by mmap */
+	bool has_mappings;          /* some were recorded, at the peak or not */
 };
 
 /* head_knows - does the profile know all of these (enum profile_fact)?  Imported ones may not. */

@@ -31,6 +31,22 @@ static enum neap_err ask_inherited(struct report *r, struct err *e)
 	return code;
 }
 
+/* Mappings are in every figure (neap record --mmap): which part of the peak they are. */
+static enum neap_err ask_mapped(struct report *r, struct err *e)
+{
+	struct answer a = {.text = NULL};
+	const struct profile *p = graph_profile(r->g);
+	for (size_t i = 0; i < p->site_count && !r->totals.has_mappings; i++)
+		r->totals.has_mappings = profile_site_api(p, i) == API_MMAP;
+	if (!r->totals.has_mappings || !head_knows(r->g, FACT_PEAK))
+		return NEAP_OK;
+	enum neap_err code = answer_get(r->session, "peak api=mmap | sum", &a, e);
+	if (!code)
+		r->totals.mapped = answer_total(&a);
+	answer_release(&a);
+	return code;
+}
+
 /* All queries come first: the top of the page says what they all add up to. */
 static enum neap_err ask(struct report *r, struct err *e)
 {
@@ -42,6 +58,8 @@ static enum neap_err ask(struct report *r, struct err *e)
 				   &r->tables[i], e);
 	if (!code)
 		code = ask_inherited(r, e);
+	if (!code)
+		code = ask_mapped(r, e);
 	r->totals.peak = r->tables[SECTION_PEAK].rows.total;
 	r->totals.leaked = r->tables[SECTION_LEAKED].rows.total;
 	r->totals.allocated = r->tables[SECTION_ALLOCATED].rows.total;

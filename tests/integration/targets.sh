@@ -113,6 +113,8 @@ mapping_targets() {
 			--expect 'func=huge allocs=0' --expect 'func=plain allocs=0' "$file"
 		equal "$name, not asked for: no mapping" 1 "$("$NEAP" query "$file" 'allocated api=mmap' | grep -c 'nothing matches')"
 	fi
+	"$NEAP" report "$file" >"$tmp/out"
+	equal "$name, not asked for: not in the report" 0 "$(grep -c '^  mapped ' "$tmp/out")"
 	rm -f "$tmp"/*.neap
 	record --mmap --wait-all -o "$tmp/%n.%p.neap" -- "$targets/$name" fork
 	equal "$name fork: exit status" 0 "$status"
@@ -122,6 +124,10 @@ mapping_targets() {
 			truth "$name, parent" --undropped --consistent --end exited:0 \
 				--expect 'func=before_fork allocs=4 bytes=409600 live_blocks=3 live_bytes=307200' \
 				--expect 'func=in_child allocs=0' "$file"
+			"$NEAP" report --width=120 "$file" >"$tmp/out"
+			equal "$name, parent: report" \
+				"  mapped      400.0 KiB in 4 mappings at the peak; all figures are of heap and mappings together" \
+				"$(grep '^  mapped ' "$tmp/out")"
 		else
 			truth "$name, child" --undropped --consistent \
 				--expect 'func=before_fork allocs=0 bytes=0 live_blocks=1 live_bytes=81920' \
