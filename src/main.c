@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <locale.h>
 #include <malloc.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -20,6 +21,7 @@ static const struct cmd *const commands[] = {
 	&cmd_record,    &cmd_browse, &cmd_report, &cmd_query,  &cmd_diff,
 	&cmd_symbolize, &cmd_info,   &cmd_import, &cmd_export,
 };
+#define STACK_BYTES   ((size_t)8 << 20)
 #define COMMAND_COUNT (sizeof commands / sizeof commands[0])
 
 static const struct cmd *find_command(const char *name)
@@ -139,6 +141,19 @@ static int exit_status(int status)
 	return status == CMD_DONE ? CMD_OK : status;
 }
 
+/* Threads read debug information, which needs room whatever `ulimit -s` says. */
+static void settle_stacks(void)
+{
+	pthread_attr_t attr;
+	size_t bytes;
+	if (pthread_getattr_default_np(&attr))
+		return;
+	if (!pthread_attr_getstacksize(&attr, &bytes) && bytes < STACK_BYTES &&
+	    !pthread_attr_setstacksize(&attr, STACK_BYTES))
+		pthread_setattr_default_np(&attr);
+	pthread_attr_destroy(&attr);
+}
+
 /* `neap FILE` opens it. */
 static bool is_file(const char *name)
 {
@@ -149,6 +164,7 @@ static bool is_file(const char *name)
 int main(int argc, char **argv)
 {
 	settle_heap();
+	settle_stacks();
 	setlocale(LC_CTYPE, "");
 	const char *name = argc > 1 ? argv[1] : NULL;
 	if (!name) {

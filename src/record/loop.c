@@ -544,6 +544,7 @@ static enum neap_err prepare(struct recorder *r, const char *program, struct err
 	/* Only now, so that the program has them as they were. */
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
+	signal(SIGCHLD, SIG_DFL); /* if it is ignored, nobody learns how the program ended */
 	err = namer_open(&r->namer, base_name(r->options->argv[0]), (uint32_t)r->child.pid, false,
 			 &r->first_output, e);
 	r->has_first_output = !err;

@@ -178,6 +178,36 @@ equal "cleared environment: exit status" 7 "$status"
 equal "cleared environment is said" 1 "$(grep -c "known' was not seen" "$tmp/err")"
 rm -f ./*.neap
 
+# Signals that are ignored or blocked reach the program like this; neap still learns how it ended.
+cat >deaf.c <<'C'
+#include <signal.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+	sigset_t all;
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, NULL);
+	for (int i = 1; i < 65; i++)
+		signal(i, SIG_IGN);
+	execvp(argv[1], argv + 1);
+	return 126;
+}
+C
+$CC -O2 -w -o deaf deaf.c
+got=0
+timeout -k 1 20 ./deaf "$NEAP" record -q -o deaf.neap -- ./known >"$tmp/out" 2>"$tmp/err" || got=$?
+equal "all signals ignored: exit status" 7 "$got"
+whole "all signals ignored" deaf.neap
+./deaf grep '^Sig[BIC]' /proc/self/status >deaf.want
+timeout -k 1 20 ./deaf "$NEAP" record -q -o deaf2.neap -- grep '^Sig[BIC]' /proc/self/status >deaf.got
+equal "all signals ignored: by the program as well" "$(cat deaf.want)" "$(cat deaf.got)"
+rm -f ./*.neap
+got=0
+(ulimit -s 64 && timeout -k 1 20 "$NEAP" record -q -o stack.neap -- ./known >"$tmp/out" 2>"$tmp/err") || got=$?
+equal "little stack (ulimit -s): exit status" 7 "$got"
+whole "little stack (ulimit -s)" stack.neap
+rm -f ./*.neap
+
 # The loader needs one descriptor at a time, the collector two.
 record -o few.neap -- bash -c 'ulimit -n 4; exec ./known'
 equal "one descriptor left: exit status" 7 "$status"
@@ -217,6 +247,29 @@ equal "child with cleared environment: said" 1 \
 	"$(grep -c "^neap: process [0-9]* is not recorded: '$PWD/known' was started without LD_PRELOAD and NEAP_SOCKET" "$tmp/err")"
 record -o kids.neap -- bash -c 'env -i ./known wait; exit 6'
 equal "child that replaced itself: said" 1 "$(grep -c "is not recorded: '$PWD/known' was started without" "$tmp/err")"
+# 32-bit programs need no 32-bit libc to be one.
+cat >small32.c <<'C'
+void _start(void)
+{
+	struct { long s, ns; } nap = {0, 600000000};
+	int result;
+	__asm__ volatile("int $0x80" : "=a"(result) : "a"(162), "b"(&nap), "c"(0) : "memory");
+	__asm__ volatile("int $0x80" : : "a"(1), "b"(0));
+}
+C
+if $CC -m32 -O1 -w -nostdlib -static -fno-pie -no-pie -fno-stack-protector -o small32 small32.c 2>/dev/null &&
+	./small32 2>/dev/null; then
+	record -o kids.neap -- ./starter 1 ./small32
+	equal "32-bit child: exit status" 6 "$status"
+	equal "32-bit child: said" 1 "$(grep -c "is not recorded: '$PWD/small32' is static, or of a kind that ignores preloading" "$tmp/err")"
+	record -o kids.neap -- ./small32
+	equal "32-bit program: said" 1 "$(grep -c "'./small32' is a 32-bit program" "$tmp/err")"
+	record -o kids32.neap -- bash -c "exec '$PWD/small32'"
+	equal "became a 32-bit program: exit status" 0 "$status"
+	equal "became a 32-bit program: said" 1 "$(grep -c "small32' was not seen by the collector" "$tmp/err")"
+else
+	skip "no 32-bit programs here"
+fi
 if $CC -static -O2 -w -o static known.c 2>/dev/null; then
 	record -o kids.neap -- ./starter 1 ./static
 	equal "static child: said" 1 "$(grep -c "is not recorded: '$PWD/static' is static" "$tmp/err")"
