@@ -9,6 +9,7 @@ collector=${LINT_COLLECTOR:-${NEAP_COLLECTOR:-}}
 allowed=tests/lint/collector-imports.txt
 need_command nm
 need_command readelf
+need_command objdump
 if [ ! -e "${collector:-/nonexistent}" ]; then
 	echo "SKIP: the collector is not built here (${collector:-NEAP_COLLECTOR is not set})"
 	exit 77
@@ -37,6 +38,9 @@ while read -r library; do
 done < <(sed -n 's/.*(NEEDED).*\[\(.*\)\].*/\1/p' <<<"$dynamic")
 grep -qE '\(BIND_NOW\)|FLAGS.*BIND_NOW|FLAGS_1.*NOW' <<<"$dynamic" || finding "is bound lazily (want -z now)"
 ! grep -q '(TEXTREL)' <<<"$dynamic" || finding "has relocations in its code"
+# Programs may call malloc on a stack that is 8 off, which libc survives.
+vectors=$(objdump -d --no-show-raw-insn "$collector" | grep -c '%[xyz]mm' || true)
+[ "$vectors" -eq 0 ] || finding "uses vector registers ($vectors times): they need an aligned stack"
 grep -q 'STATIC_TLS' <<<"$dynamic" ||
 	! readelf -lW "$collector" | grep '^ *TLS ' >/dev/null ||
 	finding "has thread-local storage that is not initial-exec"

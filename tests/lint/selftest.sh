@@ -153,6 +153,8 @@ test_nolibc() {
 	expect nolibc 1 "imports snprintf"
 	library_from '__thread int t[99]; int *f(void) { return t; }'
 	expect nolibc 1 "thread-local storage"
+	library_from 'double f(double x) { return 2 * x; }'
+	expect nolibc 1 "vector registers"
 }
 
 test_exports_lib() {
