@@ -37,7 +37,7 @@
 
 #define NC_REGION_MAGIC     0x3147455250414e45ull /* "ENAPREG1" */
 #define NC_HELLO_MAGIC      0x304f4c4c4850414eull /* "NAPHLLO0" */
-#define NC_VERSION          1u
+#define NC_VERSION          2u
 #define NC_PAGE_BYTES       4096u
 #define NC_CACHE_LINE_BYTES 64
 #define NC_DIRTY_COHORTS    8u   /* cohorts behind one dirty byte */
@@ -315,6 +315,8 @@ struct nc_header {
 	uint32_t used_count[NC_SEC_COUNT] __attribute__((aligned(NC_CACHE_LINE_BYTES)));
 
 	uint64_t drops[NC_DROP_COUNT] __attribute__((aligned(NC_CACHE_LINE_BYTES)));
+	uint32_t unmet_children; /* forks that could not reach the recorder; atomic adds by them */
+	uint32_t pad2;
 
 	/* Marks: the caller takes a ticket, waits until its slot is free, writes the
 	 * name, then stores mark_ready = ticket + 1 in turn and waits for mark_done. */

@@ -126,14 +126,17 @@ static long receive_region(long fd)
 	return -1;
 }
 
-static long meet_recorder(bool is_forked)
+/* A child of fork that does not get as far as a hello leaves word where its parent counts. */
+static long meet_recorder(const struct nc_global *parent)
 {
 	const char *path = socket_path();
 	long fd = connect_to(path);
-	if (fd < 0)
-		return -1;
-	long region = send_hello(fd, is_forked) ? receive_region(fd) : -1;
-	nc_syscall3(SYS_close, fd, 0, 0);
+	bool has_met = fd >= 0 && send_hello(fd, parent != NULL);
+	long region = has_met ? receive_region(fd) : -1;
+	if (fd >= 0)
+		nc_syscall3(SYS_close, fd, 0, 0);
+	if (parent && !has_met)
+		__atomic_fetch_add(&parent->header->unmet_children, 1, __ATOMIC_RELAXED);
 	return region;
 }
 
@@ -246,7 +249,7 @@ static bool begin(bool is_forked)
 		parent = nc;
 		memset(&nc, 0, sizeof nc);
 	}
-	long fd = meet_recorder(is_forked);
+	long fd = meet_recorder(is_forked ? &parent : NULL);
 	if (fd >= 0)
 		return begin_region(fd, is_forked ? &parent : NULL);
 	if (is_forked)
@@ -260,7 +263,8 @@ static bool begin(bool is_forked)
  */
 static bool has_given_up;
 
-bool nc_start(void)
+/* Calls libc, which needs an aligned stack; programs may call malloc on one that is 8 off. */
+__attribute__((force_align_arg_pointer)) bool nc_start(void)
 {
 	uint32_t expected = NC_OFF;
 	if (!nc_is_relocated())

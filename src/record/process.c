@@ -541,10 +541,35 @@ static bool never_started(const struct process *p)
 	       region_used(&p->region, NC_SEC_COHORTS) <= NC_COHORT_CHUNK;
 }
 
+/* Forked children with no descriptor to be had, or in a place from where the socket cannot be seen. */
+static void say_unmet_children(const struct process *p)
+{
+	struct recorder *r = p->recorder;
+	uint32_t count = __atomic_load_n(&p->region.header->unmet_children, __ATOMIC_RELAXED);
+	if (count && !r->options->has_no_children && ++r->declined_count <= MOST_DECLINED_SAID)
+		speaker_say(
+			&r->speaker,
+			"%u forked %s of process %d ('%s') %s not recorded: no descriptor could be "
+			"opened (ulimit -n), or the recorder's socket was out of reach",
+			count, count == 1 ? "child" : "children", (int)p->pid, p->program,
+			count == 1 ? "is" : "are");
+}
+
+static void say_not_started(const struct process *p)
+{
+	struct recorder *r = p->recorder;
+	if (++r->declined_count <= MOST_DECLINED_SAID)
+		speaker_say(&r->speaker,
+			    "process %d ('%s') is not recorded: it had no descriptor left for it "
+			    "(ulimit -n), or no address space",
+			    (int)p->pid, p->program);
+}
+
 void process_finish(struct process *p, const struct profile_end *end)
 {
 	struct recorder *r = p->recorder;
 	marks_stop(p);
+	say_unmet_children(p);
 	/* A program that was killed that early still gets its profile. */
 	bool is_wanted = !never_started(p) || (p->is_first && end->kind == END_SIGNALED);
 	if (is_wanted) {
@@ -560,11 +585,7 @@ void process_finish(struct process *p, const struct profile_end *end)
 		naming_add(&r->naming, job);
 	} else {
 		if (end->kind == END_EXITED)
-			speaker_say(&r->speaker,
-				    "process %d ('%s') is not recorded: it had no descriptor left "
-				    "for it "
-				    "(ulimit -n), or no address space",
-				    (int)p->pid, p->program);
+			say_not_started(p);
 		profile_writer_close(p->writer, NULL);
 		output_discard(&p->output);
 	}
