@@ -30,10 +30,11 @@ tests_unit_t_graph_SOURCES = tests/unit/t_graph.c $(build_profile) $(graph_ref)
 tests_unit_t_graph_CPPFLAGS = $(unit_cppflags)
 tests_unit_t_graph_LDADD = $(unit_ldadd)
 build_profile = tests/unit/build_profile.c tests/unit/build_profile.h
+random_world = tests/unit/random_world.c tests/unit/random_world.h $(build_profile)
 graph_ref = tests/unit/graph_ref.c tests/unit/graph_ref.h
 
 unit_tests += tests/unit/t_graph_property
-tests_unit_t_graph_property_SOURCES = tests/unit/t_graph_property.c $(build_profile) $(graph_ref)
+tests_unit_t_graph_property_SOURCES = tests/unit/t_graph_property.c $(random_world) $(graph_ref)
 tests_unit_t_graph_property_CPPFLAGS = $(unit_cppflags)
 tests_unit_t_graph_property_LDADD = $(unit_ldadd)
 
@@ -151,7 +152,7 @@ tests_unit_t_report_suspects_LDADD = $(unit_ldadd)
 
 # Queries against nested loops and lists of strings (query_ref.c).
 unit_tests += tests/unit/t_query_property
-tests_unit_t_query_property_SOURCES = tests/unit/t_query_property.c $(build_profile) \
+tests_unit_t_query_property_SOURCES = tests/unit/t_query_property.c $(random_world) \
 	tests/unit/query_random.c tests/unit/query_random.h \
 	tests/unit/query_ref.c tests/unit/query_ref.h \
 	tests/unit/query_ref_stack.c tests/unit/query_ref_stack.h

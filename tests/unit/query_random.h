@@ -10,11 +10,8 @@
 
 #define RANDOM_QUERY_BYTES 1024
 
-/* random_profile - write a file: recursion, inlined functions, frames without names, several
- * threads, sites of many sizes, inherited blocks, with and without an exact peak. */
+/* random_profile - write a file with a small random_world. */
 void random_profile(const char *path, uint64_t seed);
-/* The allocation wrappers of these profiles. */
-bool random_is_wrapper(const char *name);
 /* The type that a function of these profiles allocates, NULL if its name does not tell; and the
  * same as query_options has it. */
 const char *random_type(const char *name);

@@ -6,6 +6,7 @@
 #include "src/base/mem.h"
 #include "tests/unit/query_random.h"
 #include "tests/unit/query_ref.h"
+#include "tests/unit/random_world.h"
 
 #include <criterion/criterion.h>
 #include <inttypes.h>
@@ -197,7 +198,9 @@ static void row_key(const struct subject *s, size_t row, char *to, size_t cap)
 					graph_entry(r->graph, result_row(r, row).frames[f]);
 				char name[96];
 				snprintf(name, sizeof name, "%s", at.name ? at.name : "");
-				if (at.kind == FRAME_ADDRESS)
+				if (at.kind == FRAME_ADDRESS && !at.module_path)
+					snprintf(name, sizeof name, "0x%" PRIx64, at.pc);
+				else if (at.kind == FRAME_ADDRESS)
 					snprintf(name, sizeof name, "%s+0x%" PRIx64,
 						 strrchr(at.module_path, '/') + 1, at.pc);
 				else if (at.kind != FRAME_NAMED)
