@@ -14,7 +14,8 @@ struct random_size { /* at most so many, of births for each snapshot */
 	uint32_t frames, nodes, sites, births, snapshots;
 };
 /* random_world - all but its end: recursion, inlined functions, frames without names or
- * modules, nodes that are leaving their functions, several threads, sites of many sizes, inherited blocks, with and without an exact peak. */
+ * modules, nodes that are leaving their functions, several threads, sites of many sizes,
+ * inherited blocks, with and without an exact peak. */
 struct build *random_world(const char *path, uint64_t seed, const struct random_size *size);
 /* The allocation wrappers of these profiles. */
 bool random_is_wrapper(const char *name);
