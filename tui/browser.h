@@ -32,6 +32,7 @@ struct summary {
 	int64_t bytes, blocks;
 	int64_t base_bytes; /* 100 % */
 	bool is_signed;
+	bool is_other; /* the population is another one than the head of the query */
 };
 
 enum pane {
@@ -79,7 +80,11 @@ struct browser {
 	struct name_lists name_lists;
 	struct help *help; /* help.c; NULL: closed */
 	char find[256];
-	char message[512]; /* in the last row until the next key; "" none */
+	struct {
+		uint64_t generation; /* of the model; 0: never */
+		char text[256];      /* "without x there are 7 rows, 2.0 MiB"; "": unknown */
+	} emptied;                   /* empty.h */
+	char message[512];           /* in the last row until the next key; "" none */
 	enum role message_role;
 
 	struct buf clipboard; /* to be sent to the terminal; empty: nothing */

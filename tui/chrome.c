@@ -68,13 +68,15 @@ static unsigned draw_tabs(struct browser *b, const struct area *a)
 	return a->cols - width;
 }
 
-static void put_totals(const struct browser *b, char *dst, size_t cap)
+static void put_totals(const struct browser *b, bool has_blocks, char *dst, size_t cap)
 {
 	const struct summary *s = &b->summary;
 	char bytes[FMT_BYTES], base[FMT_BYTES], pct[FMT_BYTES], blocks[FMT_BYTES];
 	fmt_bytes(bytes, sizeof bytes, s->bytes);
 	show_count_words(blocks, sizeof blocks, s->blocks);
-	if (s->base_bytes != s->bytes)
+	if (!has_blocks)
+		snprintf(dst, cap, "%s", bytes);
+	else if (s->base_bytes != s->bytes)
 		snprintf(dst, cap, "%s of %s (%s)  %s blocks", bytes,
 			 fmt_bytes(base, sizeof base, s->base_bytes),
 			 fmt_pct(pct, sizeof pct, (double)s->bytes, (double)s->base_bytes), blocks);
@@ -119,8 +121,13 @@ void chrome_title(struct browser *b, const struct area *a)
 		col = put_following(b, &left, col);
 	if (!b->summary.is_known)
 		return;
-	put_totals(b, totals, sizeof totals);
+	put_totals(b, true, totals, sizeof totals);
 	unsigned need = text_cols(totals) + 2;
+	/* Where it is not what the chips say, the population has to stand there. */
+	if (b->summary.is_other && left.cols <= col + need + text_cols(b->summary.population)) {
+		put_totals(b, false, totals, sizeof totals);
+		need = text_cols(totals) + 1;
+	}
 	if (left.cols > col + need + 8) {
 		unsigned room = left.cols - col - need;
 		col = put_population(b, &left, col, room) + 2;

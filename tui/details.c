@@ -11,6 +11,7 @@
 #include "src/base/fmt.h"
 #include "src/base/mem.h"
 #include "src/report/lines.h"
+#include "tui/show.h"
 
 #define SOURCE_ROWS  13u
 #define NUMBER_COLS  6u
@@ -107,30 +108,6 @@ bool details_act(struct browser *b, enum action action)
 	return false;
 }
 
-/* A long name over several rows; returns the row after it. */
-static unsigned put_wrapped(const struct area *a, unsigned row, unsigned rows_most, struct look l,
-			    const char *text)
-{
-	unsigned left = rows_most;
-	while (*text && left-- && row < a->rows && a->cols) {
-		size_t bytes = strlen(text);
-		if (left && fmt_width(text, bytes) > a->cols) {
-			while (bytes > 1 && fmt_width(text, bytes) > a->cols)
-				bytes--;
-			while (bytes > 1 && ((unsigned char)text[bytes] & 0xc0) == 0x80)
-				bytes--;
-		}
-		char part[1024];
-		if (bytes >= sizeof part)
-			bytes = sizeof part - 1;
-		memcpy(part, text, bytes);
-		part[bytes] = '\0';
-		area_elide(a, row++, 0, a->cols, l, left ? part : text);
-		text += bytes;
-	}
-	return row;
-}
-
 /* Wrappers are no rows of their own: what a function allocates is its own. */
 static unsigned draw_through(struct browser *b, const struct area *a, unsigned row,
 			     const struct graph_frame *f)
@@ -141,14 +118,14 @@ static unsigned draw_through(struct browser *b, const struct area *a, unsigned r
 	if (!*ways)
 		return row;
 	snprintf(line, sizeof line, "allocated through %s", ways);
-	return put_wrapped(a, row, 4, look(ROLE_DIM), line);
+	return show_wrapped(a, row, 4, look(ROLE_DIM), line);
 }
 
 static unsigned draw_frame(struct browser *b, const struct area *a, unsigned row,
 			   const struct graph_frame *f)
 {
 	const char *name = f->name ? f->name : name_frame(&b->names, f, a->cols);
-	row = put_wrapped(a, row, 4, look_bold(ROLE_TEXT), name);
+	row = show_wrapped(a, row, 6, look_bold(ROLE_TEXT), name);
 	if (f->file_path && f->line)
 		area_printf(a, row++, 0, look(ROLE_DIM), "%s:%u",
 			    name_path(&b->names, f->file_path, a->cols - 6), f->line);
@@ -198,7 +175,7 @@ static unsigned draw_threads(struct browser *b, const struct area *a, unsigned r
 	if (f->thread_count > shown)
 		buf_printf(&line, ", %zu more", f->thread_count - shown);
 	if (f->thread_count && !line.has_failed)
-		row = put_wrapped(a, row, 3, look(ROLE_TEXT), line.data);
+		row = show_wrapped(a, row, 3, look(ROLE_TEXT), line.data);
 	buf_release(&line);
 	return row;
 }

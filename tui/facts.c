@@ -31,22 +31,6 @@ void facts_release(struct facts *f)
 	mem_free(f->modules);
 }
 
-/* In so many rows at most; the last one is cut. */
-static void draw_words(const struct area *a, const char *text)
-{
-	size_t left = strlen(text);
-	for (unsigned row = 0; left && row < a->rows; row++) {
-		size_t bytes = row + 1 < a->rows ? show_fitting(text, left, a->cols) : left;
-		area_printf(a, row, 0, look(ROLE_TEXT), "%.*s", (int)bytes, text);
-		text += bytes;
-		left -= bytes;
-		while (*text == ' ') {
-			text++;
-			left--;
-		}
-	}
-}
-
 void facts_draw(struct facts *f, struct browser *b, const struct area *a, const char *word,
 		facts_say *say)
 {
@@ -65,7 +49,7 @@ void facts_draw(struct facts *f, struct browser *b, const struct area *a, const 
 		say(f, b, key, &text);
 	const struct area words = area_cut(a, first, 1, FACTS_ROWS, a->cols - 2);
 	if (text.count_bytes && !text.has_failed)
-		draw_words(&words, text.data);
+		show_wrapped(&words, 0, FACTS_ROWS, look(ROLE_TEXT), text.data);
 	buf_release(&text);
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "src/base/fmt.h"
+#include "tui/empty.h"
 #include "tui/show.h"
 
 #define BYTES_COLS 8u   /* " 1023.9M" at the end of a cell */
@@ -353,16 +354,11 @@ void flame_draw_plain(struct flame *f, struct browser *b, const struct area *a)
 	}
 }
 
-void flame_draw_empty(const struct flame *f, const struct area *a)
+void flame_draw_empty(const struct flame *f, struct browser *b, const struct area *a)
 {
-	const struct query_result *r = flame_result(f);
 	bool has_bytes = f->layout.total != SIZE_MAX;
-	unsigned row = 1;
-	area_put(a, row++, 2, look(ROLE_STRONG),
-		 has_bytes ? "no bytes: the query leaves nothing to draw"
-			   : "no widths: the query selects no total");
-	for (size_t i = 0; i < r->note_count; i++)
-		area_elide(a, row++, 2, a->cols > 2 ? a->cols - 2 : 0, look(ROLE_WARNING),
-			   r->notes[i]);
-	area_put(a, row + 1, 2, look(ROLE_DIM), "Esc takes the last part of the query away");
+	empty_draw(b, a,
+		   has_bytes ? "no bytes: the query leaves nothing to draw"
+			     : "no widths: the query selects no total",
+		   flame_result(f));
 }

@@ -46,7 +46,7 @@ void flame_draw_cells(struct flame *f, struct browser *b, const struct area *a);
 void flame_draw_plain(struct flame *f, struct browser *b, const struct area *a);
 /* flame_draw_status - the selected cell in words, in one row or two. */
 void flame_draw_status(const struct flame *f, struct browser *b, const struct area *a);
-void flame_draw_empty(const struct flame *f, const struct area *a);
+void flame_draw_empty(const struct flame *f, struct browser *b, const struct area *a);
 /* flame_put_numbers - append "42.1M 47.5% in 310k blocks". */
 void flame_put_numbers(const struct flame *f, const struct browser *b, const struct flame_cell *c,
 		       struct buf *out);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "src/report/out.h"
+#include "tui/empty.h"
 #include "tui/show.h"
 
 #define LABEL_COLS  26u
@@ -144,8 +145,7 @@ void hist_rows_draw(struct hist_rows *h, struct browser *b, const struct area *a
 	if (!h->q)
 		return;
 	if (!h->list.count) {
-		area_put(a, 1, 2, look(ROLE_STRONG), "no rows: the query leaves nothing");
-		area_put(a, 3, 2, look(ROLE_DIM), "Esc takes the last part of the query away");
+		empty_draw(b, a, "no rows: the query leaves nothing", query_opened_result(h->q));
 		return;
 	}
 	const struct columns c = lay_out(a);

@@ -14,6 +14,8 @@ tui_libtui_la_SOURCES = \
 	tui/details.h \
 	tui/editor.c \
 	tui/editor.h \
+	tui/empty.c \
+	tui/empty.h \
 	tui/export.c \
 	tui/export.h \
 	tui/flame_draw.c \

@@ -100,6 +100,7 @@ struct compose {
 	const char *by;         /* keys whatever chips say; NULL: theirs */
 	const char *view;       /* last stage: "tree", "callers", ...; NULL: none */
 	bool without_keys;      /* leave out `by` */
+	size_t without_chip;    /* one more than the index of a chip that is left out; 0: none */
 	bool without_rows;      /* leave out sort, top, limit, min, select and conditions on rows */
 };
 /* model_compose - append the text of the current query, put together for a screen. */

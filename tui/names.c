@@ -3,6 +3,7 @@
 
 #include "tui/names.h"
 
+#include <ctype.h>
 #include <string.h>
 
 void names_release(struct name_lists *n)
@@ -35,14 +36,30 @@ static const struct query_result *result_of(struct name_lists *n, enum ast_field
 	return n->of[field];
 }
 
+/* Does a word in the name begin so: the name of a function behind its namespaces, say? */
+static bool has_word(const char *name, const char *prefix, size_t bytes)
+{
+	for (const char *at = name + 1; bytes && *name && *at; at++) {
+		bool is_start = !isalnum((unsigned char)at[-1]) && at[-1] != '_';
+		if (is_start && !strncmp(at, prefix, bytes))
+			return true;
+	}
+	return false;
+}
+
+/* What begins so comes before what has it in its middle. */
 static void list_of(void *arg, enum ast_field field, const char *prefix, size_t bytes,
 		    void (*emit)(void *emit_arg, const char *name), void *emit_arg)
 {
 	const struct query_result *r = result_of(arg, field);
-	for (size_t row = 0; r && row < r->row_count; row++) {
-		for (size_t c = 0; c < r->column_count; c++) {
-			const char *text = r->cells[row * r->column_count + c].text;
-			if (r->columns[c].is_key && text && !strncmp(text, prefix, bytes))
+	size_t key = 0;
+	while (r && key < r->column_count && !r->columns[key].is_key)
+		key++;
+	for (int pass = 0; r && key < r->column_count && pass < 2; pass++) {
+		for (size_t row = 0; row < r->row_count; row++) {
+			const char *text = r->cells[row * r->column_count + key].text;
+			bool is_first = text && !strncmp(text, prefix, bytes);
+			if (text && (pass ? !is_first && has_word(text, prefix, bytes) : is_first))
 				emit(emit_arg, text);
 		}
 	}

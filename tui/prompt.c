@@ -433,7 +433,25 @@ static void draw_caret(const struct prompt *p, const struct area *a, unsigned ro
 	area_fill(a, row, col, 1, width, look(ROLE_ERROR), grid_is_utf8(a->grid) ? 0x25bc : 'v');
 }
 
-static void draw_popup(const struct prompt *p, const struct area *a, unsigned rows)
+/* A function that is too long keeps its own name, as in rows. */
+static void put_candidate(struct browser *b, const struct area *a, unsigned row, unsigned cols,
+			  const struct candidate *c)
+{
+	const struct look l = look(ROLE_CHIP);
+	size_t bytes = strlen(c->word);
+	bool is_name = bytes > 2 && c->word[0] == '"' && c->word[bytes - 1] == '"';
+	if (!is_name || strcmp(c->meaning, "func") != 0 || text_cols(c->word) <= cols) {
+		area_elide(a, row, 2, cols, l, c->word);
+		return;
+	}
+	char *name = mem_strndup(c->word + 1, bytes - 2);
+	if (name)
+		area_put(a, row, 2, l, name_function(&b->names, name, cols));
+	mem_free(name);
+}
+
+static void draw_popup(struct browser *b, const struct prompt *p, const struct area *a,
+		       unsigned rows)
 {
 	size_t first =
 		p->chosen < p->candidate_count && p->chosen >= rows ? p->chosen - rows + 1 : 0;
@@ -449,7 +467,7 @@ static void draw_popup(const struct prompt *p, const struct area *a, unsigned ro
 		const struct candidate *c = &p->candidates[first + i];
 		unsigned row = a->rows - rows + i;
 		area_fill(a, row, 0, 1, a->cols, look(ROLE_TEXT), ' ');
-		area_elide(a, row, 2, width - 1, look(ROLE_CHIP), c->word);
+		put_candidate(b, a, row, width - 2, c);
 		area_elide(a, row, width + 2, a->cols - width - 2, look(ROLE_DIM), c->meaning);
 		if (first + i == p->chosen)
 			area_select(a, row);
@@ -471,6 +489,6 @@ void prompt_draw(struct browser *b, const struct area *line, const struct area *
 	unsigned rows = a.rows / 2 < POPUP_ROWS ? a.rows / 2 : POPUP_ROWS;
 	if (rows > p->candidate_count)
 		rows = (unsigned)p->candidate_count;
-	draw_popup(p, &a, rows);
+	draw_popup(b, p, &a, rows);
 	draw_line(p, line);
 }

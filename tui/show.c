@@ -101,6 +101,24 @@ size_t show_fitting(const char *text, size_t bytes, unsigned cols)
 	return fits == bytes ? bytes : space ? space : fits ? fits : bytes;
 }
 
+unsigned show_wrapped(const struct area *a, unsigned row, unsigned rows_most, struct look l,
+		      const char *text)
+{
+	size_t left = strlen(text);
+	while (left && rows_most-- && row < a->rows && a->cols) {
+		bool is_last = !rows_most || row + 1 == a->rows;
+		size_t bytes = is_last ? left : show_fitting(text, left, a->cols);
+		if (is_last)
+			area_elide(a, row++, 0, a->cols, l, text);
+		else
+			area_printf(a, row++, 0, l, "%.*s", (int)bytes, text);
+		bytes += strspn(text + bytes, " ");
+		text += bytes;
+		left -= bytes;
+	}
+	return row;
+}
+
 size_t result_column(const struct query_result *r, const char *word)
 {
 	for (size_t i = 0; i < r->column_count; i++) {

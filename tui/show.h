@@ -7,6 +7,7 @@
 
 #include "query/result.h"
 #include "src/base/fmt.h"
+#include "tui/grid.h"
 
 #define SHOW_BYTES_COLS \
 	7u /* the widest of show_bytes and show_count: "-1023.9M" is cut to "-1024M" */
@@ -24,6 +25,12 @@ const char *show_cell(char *dst, size_t cap, const struct result_cell *cell, enu
 
 /* show_fitting - how many bytes of a text fit so many columns, up to a space if there is one; never 0. */
 size_t show_fitting(const char *text, size_t bytes, unsigned cols);
+/*
+ * show_wrapped - a text over so many rows at most, from a row of the area on; the last one is
+ * elided.  Returns the row after it.
+ */
+unsigned show_wrapped(const struct area *a, unsigned row, unsigned rows_most, struct look l,
+		      const char *text);
 
 /* result_column - index of a column by its word; SIZE_MAX: there is none. */
 size_t result_column(const struct query_result *r, const char *word);

@@ -193,7 +193,8 @@ static void compose(const struct state *s, const struct compose *c, struct buf *
 	buf_puts(out, c->head ? c->head : s->head);
 	for (size_t i = 0; i < s->chip_count; i++) {
 		const struct chip *chip = &s->chips[i];
-		if (((c->by || c->without_keys) && chip->kind == STAGE_BY) ||
+		if (c->without_chip == i + 1 ||
+		    ((c->by || c->without_keys) && chip->kind == STAGE_BY) ||
 		    (c->without_rows && is_of_rows(chip)))
 			continue;
 		if (rank_of(chip->kind, chip->is_of_rows) > 0 && c->by && has_by) {

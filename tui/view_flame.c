@@ -176,7 +176,7 @@ static void draw(void *self, struct browser *b, const struct area *a)
 	if (a->rows > 5 && f->layout.cell_count)
 		flame_draw_way(f, b, a);
 	if (!f->layout.cell_count)
-		flame_draw_empty(f, a);
+		flame_draw_empty(f, b, a);
 	else if (a->grid->is_plain)
 		flame_draw_plain(f, b, &cells);
 	else

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "src/base/fmt.h"
+#include "tui/empty.h"
 #include "tui/hist_rows.h"
 #include "tui/list.h"
 #include "tui/show.h"
@@ -214,15 +215,27 @@ static void draw_title(const struct sizes *s, const struct area *a, enum side p,
 			    p == SIDE_SIZES ? "Right" : "Left", names[1 - p]);
 }
 
-static void put_facts(const struct distribution *d, struct buf *out)
+/* Whole or not at all: a number that is cut off is another number. */
+static void put_fact(const char *word, const char *value, unsigned cols, struct buf *out)
+{
+	size_t before = out->count_bytes;
+	buf_printf(out, "%s%s %s", before ? "  " : "", word, value);
+	if (out->has_failed || text_cols(out->data) <= cols)
+		return;
+	out->data[before] = '\0';
+	out->count_bytes = before;
+}
+
+static void put_facts(const struct distribution *d, unsigned cols, struct buf *out)
 {
 	char text[FMT_BYTES];
 	for (size_t i = 0; i < d->quantile_count; i++)
-		buf_printf(out, "%s%s %s", i ? "  " : "", d->quantiles[i].word,
-			   distribution_value(d, d->quantiles[i].value, text, sizeof text));
+		put_fact(d->quantiles[i].word,
+			 distribution_value(d, d->quantiles[i].value, text, sizeof text), cols,
+			 out);
 	if (!d->is_time && d->most) {
-		buf_printf(out, "  largest %s", fmt_bytes(text, sizeof text, (int64_t)d->most));
-		buf_printf(out, "  mean %s", fmt_bytes(text, sizeof text, (int64_t)d->mean));
+		put_fact("largest", fmt_bytes(text, sizeof text, (int64_t)d->most), cols, out);
+		put_fact("mean", fmt_bytes(text, sizeof text, (int64_t)d->mean), cols, out);
 	}
 }
 
@@ -231,7 +244,7 @@ static unsigned draw_facts(const struct distribution *d, const struct area *a, u
 {
 	struct buf facts = {0};
 	char text[FMT_BYTES];
-	put_facts(d, &facts);
+	put_facts(d, a->cols > 1 ? a->cols - 1 : 0, &facts);
 	if (!facts.has_failed && facts.count_bytes)
 		area_put(a, row, 1, look(ROLE_TEXT), facts.data);
 	buf_release(&facts);
@@ -295,8 +308,7 @@ static void draw(void *self, struct browser *b, const struct area *a)
 	if (!s->is_loaded)
 		return;
 	if (!s->lists[SIDE_SIZES].count) {
-		area_put(a, 1, 2, look(ROLE_STRONG), "no blocks: the query leaves nothing");
-		area_put(a, 3, 2, look(ROLE_DIM), "Esc takes the last part of the query away");
+		empty_draw(b, a, "no blocks: the query leaves nothing", NULL);
 		return;
 	}
 	if (!shows_both(a)) {

@@ -20,6 +20,7 @@
 
 #include "src/base/mem.h"
 #include "src/report/lines.h"
+#include "tui/empty.h"
 #include "tui/list.h"
 #include "tui/show.h"
 
@@ -524,24 +525,13 @@ static void draw_line(struct source *s, struct browser *b, const struct area *a,
 	area_put(a, row, c->text, l, text);
 }
 
-static void draw_empty(const struct source *s, const struct area *a)
-{
-	const struct query_result *r = result_of(s);
-	unsigned row = 1;
-	area_put(a, row++, 2, look(ROLE_STRONG), "no line of source has memory here");
-	for (size_t i = 0; i < r->note_count; i++)
-		area_elide(a, row++, 2, a->cols - 2, look(ROLE_WARNING), r->notes[i]);
-	area_put(a, row + 1, 2, look(ROLE_DIM),
-		 "Esc takes the last part of the query away, q goes back");
-}
-
 static void draw(void *self, struct browser *b, const struct area *a)
 {
 	struct source *s = self;
 	struct area rows = *a;
 	const struct columns c = lay_out(a);
 	if (!s->list.count) {
-		draw_empty(s, a);
+		empty_draw(b, a, "no line of source has memory here", result_of(s));
 		return;
 	}
 	if (rows.rows > 2) {

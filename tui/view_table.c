@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "src/base/mem.h"
+#include "tui/empty.h"
 #include "tui/list.h"
 #include "tui/only_thread.h"
 #include "tui/show.h"
@@ -288,23 +289,13 @@ static void draw_row(const struct table *t, struct browser *b, const struct area
 	draw_keys(t, b, a, row, l, at);
 }
 
-static void draw_empty(const struct table *t, const struct area *a)
-{
-	const struct query_result *r = result_of(t);
-	unsigned row = 1;
-	area_put(a, row++, 2, look(ROLE_STRONG), "no blocks: the query leaves nothing");
-	for (size_t i = 0; i < r->note_count; i++)
-		area_elide(a, row++, 2, a->cols - 2, look(ROLE_WARNING), r->notes[i]);
-	area_put(a, row + 1, 2, look(ROLE_DIM), "Esc takes the last part of the query away");
-}
-
 static void draw(void *self, struct browser *b, const struct area *a)
 {
 	struct table *t = self;
 	struct area rows = *a;
 	const struct layout l = lay_out(result_of(t), a);
 	if (!t->list.count) {
-		draw_empty(t, a);
+		empty_draw(b, a, "no blocks: the query leaves nothing", result_of(t));
 		return;
 	}
 	if (a->rows > 3) {

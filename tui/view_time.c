@@ -20,6 +20,7 @@
 #include <string.h>
 
 #include "src/base/mem.h"
+#include "tui/empty.h"
 #include "tui/list.h"
 #include "tui/show.h"
 #include "tui/time_chart.h"
@@ -188,7 +189,8 @@ static enum neap_err load(void *self, struct browser *b, struct query_error *err
 	}
 	const struct query_result *r = query_opened_result(t->q);
 	browser_summarise(b, r);
-	snprintf(b->summary.population, sizeof b->summary.population, "allocated in all:");
+	snprintf(b->summary.population, sizeof b->summary.population, "allocated:");
+	b->summary.is_other = true;
 	return NEAP_OK;
 }
 
@@ -479,6 +481,8 @@ static void draw_class(struct time_view *t, struct browser *b, const struct area
 /* All that has no class of its own: many small ones, or stacks that end here. */
 static bool has_others(const struct time_view *t)
 {
+	if (!t->series.class_count)
+		return false;
 	size_t last = t->series.class_count - 1;
 	bool has_some = t->series.other_count || measure(t, TICK_PEAK, last);
 	for (size_t i = 0; !has_some && i < t->series.tick_count; i++)
@@ -504,17 +508,36 @@ static void put_when(const struct browser *b, size_t tick, const char *word, str
 	buf_printf(out, "%s at %s", is_peak ? "peak" : word, when);
 }
 
+/* Of the process, which is more than its heap; where the chart has no room for its line too. */
+static void put_rss(const struct time_view *t, const struct browser *b, size_t tick,
+		    struct buf *out)
+{
+	const struct profile *p = b->model.profile;
+	char text[FMT_BYTES];
+	if (tick == TICK_PEAK)
+		tick = graph_snap_at(b->model.graph, graph_peak(b->model.graph).time_ns);
+	if (t->measured != LIVE_BYTES || !tick || tick > p->snapshot_count ||
+	    !p->snapshots[tick - 1].rss_bytes)
+		return;
+	buf_printf(out, "  RSS %s",
+		   fmt_bytes(text, sizeof text, (int64_t)p->snapshots[tick - 1].rss_bytes));
+}
+
 static void draw_legend(struct time_view *t, struct browser *b, const struct area *a)
 {
+	const char *what = t->depth ? "by caller" : "by what allocated it";
 	struct buf when = {0};
 	size_t tick = cursor_tick(t, b);
 	make_means(t, b);
 	put_when(b, tick, t->measured == ALLOCATED_BYTES ? "allocated" : "live", &when);
 	buf_puts(&when, ": ");
 	put_measure(t, sum_at(t, tick), &when);
-	if (!when.has_failed)
-		area_printf(a, 0, 0, look(ROLE_HEADING), "%s  %s", when.data,
-			    t->depth ? "by caller" : "by what allocated it");
+	put_rss(t, b, tick, &when);
+	if (!when.has_failed) {
+		unsigned col = area_put(a, 0, 0, look(ROLE_HEADING), when.data) + 2;
+		if (col + text_cols(what) <= a->cols)
+			area_put(a, 0, col, look(ROLE_HEADING), what);
+	}
 	buf_release(&when);
 	const struct area rows = area_cut(a, 1, 0, a->rows - 1, a->cols);
 	t->list.count = t->series.class_count - !has_others(t);
@@ -532,6 +555,10 @@ static void draw_legend(struct time_view *t, struct browser *b, const struct are
 static void draw(void *self, struct browser *b, const struct area *a)
 {
 	struct time_view *t = self;
+	if (t->series.class_count <= 1 && !has_others(t)) {
+		empty_draw(b, a, "no blocks: the query leaves nothing", query_opened_result(t->q));
+		return;
+	}
 	if (a->cols >= LEGEND_SCREEN) {
 		const struct area left = area_cut(a, 0, 0, a->rows, a->cols - LEGEND_COLS - 1);
 		const struct area right =

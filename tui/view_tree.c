@@ -17,6 +17,7 @@
 #include "src/base/map.h"
 #include "src/base/mem.h"
 #include "tui/details.h"
+#include "tui/empty.h"
 #include "tui/list.h"
 #include "tui/show.h"
 
@@ -425,10 +426,10 @@ static void draw_other(const struct tree *t, struct browser *b, const struct are
 	buf_release(&text);
 }
 
-/* A dot of the indent for each level, capped so that names stay on the screen. */
+/* By level, and capped: most of the room is for names. */
 static unsigned indent_of(const struct area *a, const struct columns *c, uint32_t depth)
 {
-	unsigned room = a->cols > c->name ? (a->cols - c->name) / 2 : 0;
+	unsigned room = a->cols > c->name ? (a->cols - c->name) / 3 : 0;
 	unsigned step = a->cols >= 100 ? 2 : 1;
 	return depth > room / step ? room : depth * step;
 }
@@ -515,6 +516,10 @@ static void draw(void *self, struct browser *b, const struct area *a)
 {
 	struct tree *t = self;
 	struct area rows = *a;
+	if (!t->list.count) {
+		empty_draw(b, a, "no blocks: the query leaves nothing", result_of(t));
+		return;
+	}
 	if (a->cols >= DETAILS_SCREEN) {
 		const struct area side =
 			area_cut(a, 0, a->cols - DETAILS_COLS, a->rows, DETAILS_COLS);

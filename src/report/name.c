@@ -182,7 +182,7 @@ static size_t own_name(const char *s)
 	return start;
 }
 
-/* Leave out as few outer namespaces as will do. */
+/* Leave out as few outer namespaces as will do; all of them if the name has no room even so. */
 static void drop_scopes(const char *s, size_t width_cols, const char *ellipsis, struct buf *out)
 {
 	struct brackets b = {0};
@@ -198,7 +198,7 @@ static void drop_scopes(const char *s, size_t width_cols, const char *ellipsis, 
 			return;
 		}
 	}
-	buf_puts(out, s);
+	buf_puts(out, s + own_name(s));
 }
 
 /* ---- putting it together --------------------------------------------------------------- */

@@ -208,6 +208,12 @@ tests_unit_t_tui_saved_SOURCES = tests/unit/t_tui_saved.c $(build_profile) \
 tests_unit_t_tui_saved_CPPFLAGS = $(unit_cppflags)
 tests_unit_t_tui_saved_LDADD = tui/libtui.la $(unit_ldadd)
 
+unit_tests += tests/unit/t_tui_time
+tests_unit_t_tui_time_SOURCES = tests/unit/t_tui_time.c $(build_profile) \
+	tests/golden/profiles.c tests/golden/profiles.h
+tests_unit_t_tui_time_CPPFLAGS = $(unit_cppflags)
+tests_unit_t_tui_time_LDADD = tui/libtui.la $(unit_ldadd)
+
 unit_tests += tests/unit/t_tui_paint
 tests_unit_t_tui_paint_CPPFLAGS = $(unit_cppflags)
 tests_unit_t_tui_paint_LDADD = tui/libtui.la $(unit_ldadd)

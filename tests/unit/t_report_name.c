@@ -125,6 +125,11 @@ Test(report_name, gives_up_inner_arguments_first_and_the_own_name_last)
 	assert_name(name, 15, true, "\u2026::Table::find");
 	assert_name(name, 13, true, "\u2026::find");
 	assert_name(name, 24, false, "..::inner::Table::find");
+	/* No room for it with "...::": its own name is cut, not the namespace shown. */
+	assert_name("clang::Parser::ParseExternalDeclaration(int)", 24, true,
+		    "ParseExternalDeclaration");
+	assert_name("clang::Parser::ParseExternalDeclaration(int)", 21, true,
+		    "ParseE\u2026nalDeclaration");
 	assert_name("std::vector<json::value>::insert<json::value>(int)", 35, true,
 		    "std::vector<json::value>::insert<\u2026>");
 	assert_name("<T<U> as Trait>::f", 16, true, "<\u2026>::f");
