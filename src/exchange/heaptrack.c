@@ -47,8 +47,11 @@ struct ip {
 	bool is_new; /* operator new */
 };
 
-/* Births and deaths that were read but not booked: their accounts are on the way to the cache. */
-#define WAITING_MOST 16u
+/*
+ * Births and deaths that were read but not booked yet, a ring.  What they need is on its way to the cache
+ * meanwhile: their accounts at first, half way through what these point to.
+ */
+#define WAITING_MOST 32u
 struct event {
 	uint32_t info;
 	bool is_birth;
@@ -66,12 +69,13 @@ struct heaptrack {
 	size_t ip_count, ip_cap;
 	node_id *nodes; /* by trace */
 	size_t node_count, node_cap;
-	account_id *infos;
-	size_t info_count, info_cap;
+	account_id first_account; /* of info 0; the others follow */
+	bool has_lost_account;    /* the import has failed, and will say so */
+	size_t info_count;
 	struct map live; /* format 0: account by address */
 
 	struct event waiting[WAITING_MOST];
-	unsigned waiting_count;
+	unsigned waited_count, booked_count; /* ever, modulo 2^32 */
 	uint64_t last; /* info (or address) allocated last, if nothing happened since */
 	uint64_t quirk_count;
 	uint64_t page_bytes;
@@ -234,10 +238,12 @@ static enum neap_err read_info(struct heaptrack *h, struct field f, struct err *
 		return bad_line(h, "'a' with a size and a trace that came before", e);
 	if (h->info_count >= UINT32_MAX)
 		return bad_line(h, "fewer kinds of allocations", e);
-	if (!vec_reserve((void **)&h->infos, &h->info_cap, h->info_count + 1, sizeof *h->infos))
-		return err_nomem(e, "heaptrack's kinds of allocations");
 	const struct import_account a = {.node = node_of(h, trace), .size_bytes = bytes};
-	h->infos[h->info_count++] = import_account_new(h->im, &a);
+	account_id account = import_account_new(h->im, &a);
+	if (!h->info_count)
+		h->first_account = account;
+	h->has_lost_account |= !account;
+	h->info_count++;
 	return NEAP_OK;
 }
 
@@ -291,15 +297,25 @@ static enum neap_err died_at_address(struct heaptrack *h, struct field f, struct
 	return NEAP_OK;
 }
 
-static void book(struct heaptrack *h, struct event event)
+static inline account_id account_of(const struct heaptrack *h, struct event event)
 {
-	account_id account = h->infos[event.info];
+	return h->has_lost_account ? 0 : h->first_account + event.info;
+}
+
+static inline struct event *waiting_at(struct heaptrack *h, unsigned number)
+{
+	return &h->waiting[number % WAITING_MOST];
+}
+
+static inline void book_next(struct heaptrack *h)
+{
+	struct event event = *waiting_at(h, h->booked_count++);
 	if (event.is_birth) {
-		import_born(h->im, account, 1, 0);
+		import_born(h->im, account_of(h, event), 1, 0);
 		h->last = event.info;
 		return;
 	}
-	import_died(h->im, account, 1, 0, h->last == event.info);
+	import_died(h->im, account_of(h, event), 1, 0, h->last == event.info);
 	h->quirk_count += h->last == NO_INFO && !event.info;
 	h->last = NO_INFO;
 }
@@ -307,17 +323,23 @@ static void book(struct heaptrack *h, struct event event)
 /* In the order of the file, before anything else is done. */
 static void book_waiting(struct heaptrack *h)
 {
-	for (unsigned i = 0; i < h->waiting_count; i++)
-		book(h, h->waiting[i]);
-	h->waiting_count = 0;
+	while (h->booked_count != h->waited_count)
+		book_next(h);
 }
 
-static void wait_for(struct heaptrack *h, uint64_t info, bool is_birth)
+static inline void wait_for(struct heaptrack *h, uint64_t info, bool is_birth)
 {
-	if (h->waiting_count == WAITING_MOST)
-		book_waiting(h);
-	import_touch(h->im, h->infos[info]);
-	h->waiting[h->waiting_count++] = (struct event){(uint32_t)info, is_birth};
+	struct event event = {(uint32_t)info, is_birth};
+	unsigned count = h->waited_count - h->booked_count;
+	if (count == WAITING_MOST)
+		book_next(h);
+	if (count >= WAITING_MOST / 2) {
+		struct event half_way = *waiting_at(h, h->waited_count - WAITING_MOST / 2);
+		if (!half_way.is_birth)
+			import_touch_again(h->im, account_of(h, half_way));
+	}
+	import_touch(h->im, account_of(h, event));
+	*waiting_at(h, h->waited_count++) = event;
 }
 
 static enum neap_err read_born(struct heaptrack *h, struct field f, struct err *e)
@@ -464,26 +486,66 @@ static enum neap_err read_line(struct heaptrack *h, const char *line, size_t byt
 	}
 }
 
+/*
+ * Most lines are "+ INFO" or "- INFO": as many of these as come one after the other, counted in *lines_out.  Text that
+ * ends with a line end needs no look at its end.
+ */
+static const char *read_events(struct heaptrack *h, const char *p, const char *end,
+			       uint64_t *lines_out)
+{
+	uint64_t lines = 0;
+	if (h->has_tick || !h->format)
+		return p;
+	while (p < end && (*p == '+' || *p == '-') && p[1] == ' ') {
+		const char *at = p + 2;
+		uint64_t info = 0;
+		unsigned digit;
+		while ((digit = hex_digits[(uint8_t)*at]) < 16) {
+			info = info << 4 | digit;
+			at++;
+		}
+		if (*at != '\n' || at == p + 2 || info >= h->info_count)
+			break;
+		wait_for(h, info, *p == '+');
+		p = at + 1;
+		lines++;
+	}
+	*lines_out = lines;
+	return p;
+}
+
+/* Whole lines, one after the other. */
+static enum neap_err read_block(struct heaptrack *h, const char *p, const char *end, struct err *e)
+{
+	enum neap_err code = NEAP_OK;
+	while (p < end && !code) {
+		uint64_t lines = 0;
+		p = read_events(h, p, end, &lines);
+		input_count_lines(h->in, lines + (p < end));
+		if (p == end)
+			break;
+		const char *lf = memchr(p, '\n', (size_t)(end - p));
+		code = read_line(h, p, (size_t)(lf - p), e);
+		p = lf + 1;
+	}
+	return code;
+}
+
 /* The last line of a file that was cut ends anywhere: nothing in it can be trusted. */
 static enum neap_err read_lines(struct heaptrack *h, struct err *e)
 {
 	const char *lines;
 	size_t bytes;
 	while ((bytes = input_lines(h->in, &lines)) > 0) {
-		const char *end = lines + bytes;
-		while (lines < end) {
-			const char *lf = memchr(lines, '\n', (size_t)(end - lines));
+		if (lines[bytes - 1] != '\n') { /* input_lines gives it alone */
 			input_count_lines(h->in, 1);
-			if (!lf) {
-				import_partial(h->im, "line %" PRIu64 " has no end",
-					       input_line_number(h->in));
-				return NEAP_OK;
-			}
-			enum neap_err code = read_line(h, lines, (size_t)(lf - lines), e);
-			if (code)
-				return code;
-			lines = lf + 1;
+			import_partial(h->im, "line %" PRIu64 " has no end",
+				       input_line_number(h->in));
+			return NEAP_OK;
 		}
+		enum neap_err code = read_block(h, lines, lines + bytes, e);
+		if (code)
+			return code;
 		if (import_has_failed(h->im))
 			return NEAP_OK;
 	}
@@ -533,7 +595,6 @@ enum neap_err heaptrack_read(struct input *in, struct import *im, struct err *e)
 	mem_free(h.texts);
 	mem_free(h.ips);
 	mem_free(h.nodes);
-	mem_free(h.infos);
 	map_release(&h.live);
 	return code;
 }

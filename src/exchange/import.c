@@ -221,10 +221,10 @@ enum neap_err import_new(struct input *in, enum exchange_format format, int fd,
 static void import_free(struct import *im)
 {
 	import_names_release(im);
-	mem_free(im->accounts);
+	mem_free(im->account_lines.block);
 	mem_free(im->account_index.slots);
 	mem_free(im->site_index.slots);
-	mem_free(im->lots);
+	mem_free(im->lot_lines.block);
 	mem_free(im->names);
 	mem_free(im->mixed);
 	mem_free(im->dirty.bits);

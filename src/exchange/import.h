@@ -110,7 +110,7 @@ struct import_account {
 	thread_id thread; /* 0: the format knows no threads */
 };
 account_id import_account(struct import *im, const struct import_account *a);
-/* import_account_new - without looking for an equal one. */
+/* import_account_new - without looking for an equal one.  Each that is made gets the next number. */
 account_id import_account_new(struct import *im, const struct import_account *a);
 /*
  * import_account_again - one more of the same site and thread, whose deaths are told apart from
@@ -130,8 +130,10 @@ void import_died(struct import *im, account_id a, uint64_t blocks, uint64_t byte
 		 uint64_t temporary);
 /* import_set_live - births or deaths so that this much is live: for formats of snapshots. */
 void import_set_live(struct import *im, account_id a, uint64_t blocks, uint64_t bytes);
-/* import_touch - a booking of this account comes soon: fetch it. */
+/* import_touch - a booking of this account comes soon: fetch it; import_touch_again - if it is a
+ * death, fetch what it needs besides. */
 void import_touch(const struct import *im, account_id a);
+void import_touch_again(const struct import *im, account_id a);
 /* Live blocks and bytes of an account, and of all together, now. */
 struct import_sum {
 	uint64_t blocks, bytes;

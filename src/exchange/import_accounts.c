@@ -3,6 +3,8 @@
 
 #include "src/exchange/import_priv.h"
 
+#include <string.h>
+
 static uint64_t hash_site(node_id node, uint64_t size_bytes, unsigned api)
 {
 	return hash_mix(hash_mix(node, size_bytes), api);
@@ -59,6 +61,27 @@ static thread_id thread_or_unknown(struct import *im, thread_id thread)
 	return im->unknown_thread;
 }
 
+_Static_assert(sizeof(struct account) == LINE_BYTES && sizeof(struct lot) == LINE_BYTES,
+	       "one fetch for each");
+
+/* Not realloc: what the kernel moves loses its large pages. */
+bool lines_reserve(struct lines *l, void **items, size_t count)
+{
+	if (count < l->cap)
+		return true;
+	size_t cap = l->cap ? 2 * l->cap : 64;
+	char *block = mem_array(cap + 1, LINE_BYTES);
+	if (!block)
+		return false;
+	void *moved = block + (LINE_BYTES - (uintptr_t)block % LINE_BYTES) % LINE_BYTES;
+	if (count)
+		memcpy(moved, *items, count * LINE_BYTES);
+	mem_free(l->block);
+	*l = (struct lines){block, cap};
+	*items = moved;
+	return true;
+}
+
 static account_id add_account(struct import *im, const struct import_account *a, thread_id thread,
 			      site_id site)
 {
@@ -66,8 +89,7 @@ static account_id add_account(struct import *im, const struct import_account *a,
 	bool is_mixed = a->size_bytes == PROFILE_SIZE_MIXED;
 	if (!site)
 		return 0;
-	if (n >= UINT32_MAX - 1 ||
-	    !vec_reserve((void **)&im->accounts, &im->account_cap, n + 1, sizeof *im->accounts) ||
+	if (n >= UINT32_MAX - 1 || !lines_reserve(&im->account_lines, (void **)&im->accounts, n) ||
 	    !vec_reserve((void **)&im->names, &im->name_cap, n + 1, sizeof *im->names) ||
 	    !vec_reserve((void **)&im->mixed, &im->mixed_cap, im->mixed_count + 1,
 			 sizeof *im->mixed)) {

@@ -270,6 +270,13 @@ void import_touch(const struct import *im, account_id id)
 		__builtin_prefetch(&im->accounts[id - 1], 1);
 }
 
+void import_touch_again(const struct import *im, account_id id)
+{
+	uint32_t lot = id - 1 < im->account_count ? im->accounts[id - 1].top : LOT_NONE;
+	if (lot != LOT_NONE)
+		__builtin_prefetch(&im->lots[lot], 1);
+}
+
 /* ---- what is live ---------------------------------------------------------------------------- */
 
 struct import_sum import_live_of(const struct import *im, account_id id)
@@ -320,8 +327,7 @@ static void push_lot(struct import *im, struct account *a, const struct lot *lot
 		im->free_lot = im->lots[idx].below;
 	} else {
 		if (im->lot_count >= LOT_NONE ||
-		    !vec_reserve((void **)&im->lots, &im->lot_cap, im->lot_count + 1,
-				 sizeof *im->lots)) {
+		    !lines_reserve(&im->lot_lines, (void **)&im->lots, im->lot_count)) {
 			import_no_memory(im);
 			return;
 		}

@@ -23,6 +23,18 @@ uint32_t index_next(const struct index *ix, uint64_t hash, size_t *at);
 bool index_add(struct index *ix, uint64_t hash, uint32_t id,
 	       uint64_t (*hash_of)(const void *ctx, uint32_t id), const void *ctx);
 
+/* An array whose items begin where lines of the cache do. */
+#define LINE_BYTES 64u
+struct lines {
+	void *block;
+	size_t cap;
+};
+/*
+ * lines_reserve - room for one more; *items are moved there if need be.
+ *   item_bytes  LINE_BYTES; false: out of memory
+ */
+bool lines_reserve(struct lines *l, void **items, size_t count);
+
 struct frame_record {
 	mod_id module;
 	bool is_guessed;
@@ -33,13 +45,14 @@ struct frame_record {
 
 /* Blocks of one account that were born in one interval, some of them live: a cohort. */
 #define LOT_NONE UINT32_MAX
-struct lot {
+struct lot { /* a line of the cache, as is an account */
 	cohort_id cohort;
 	uint32_t below;      /* the next older one with live blocks */
 	uint32_t change_idx; /* its entry in changes, if that names this cohort */
 	uint64_t live_blocks, live_bytes;
 	uint64_t epoch; /* of the peak that the next two are for */
 	uint64_t peak_blocks, peak_bytes;
+	uint64_t unused;
 };
 
 /* What every booking touches lies together, in 64 bytes; the rest in arrays beside it. */
@@ -121,12 +134,14 @@ struct import {
 	/* blocks */
 	struct account *accounts; /* id - 1 */
 	struct account_name *names;
-	size_t account_count, account_cap, name_cap;
+	struct lines account_lines;
+	size_t account_count, name_cap;
 	struct mixed *mixed;
 	size_t mixed_count, mixed_cap;
 	struct index account_index, site_index;
 	struct lot *lots;
-	size_t lot_count, lot_cap;
+	struct lines lot_lines;
+	size_t lot_count;
 	uint32_t free_lot;
 	struct id_set dirty; /* accounts - 1 */
 	struct change *changes;
