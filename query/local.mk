@@ -42,6 +42,7 @@ query_libquery_la_SOURCES = \
 	query/opened_series.c \
 	query/parse.c \
 	query/parse.h \
+	query/parse_compare.c \
 	query/parse_core.c \
 	query/parse_error.c \
 	query/parse_expr.c \

@@ -19,22 +19,6 @@ static const char *const reserved[] = {"and", "or", "not", "in", "of", "at"};
 
 /* ---- what may come --------------------------------------------------------------- */
 
-static void want_fields(struct parser *p)
-{
-	for (size_t i = 0; i < vocab_fields.count; i++) {
-		const struct vocab_word *f = &vocab_fields.words[i];
-		if (p->place != PLACE_FRAME || f->of == OF_FRAME)
-			parser_want(p, f->word, f->meaning);
-	}
-	if (p->place != PLACE_ROWS && p->place != PLACE_LET)
-		return;
-	parser_want_vocab(p, &vocab_columns);
-	for (size_t i = 0; i < vocab_keys.count; i++) {
-		if (vocab_keys.words[i].id != KEY_STACK)
-			parser_want(p, vocab_keys.words[i].word, vocab_keys.words[i].meaning);
-	}
-}
-
 static bool is_primary_next(struct parser *p)
 {
 	want_fields(p);
@@ -84,7 +68,7 @@ static bool enter(struct parser *p, unsigned levels, struct ast_span span)
 	       parser_too_many(p, span, "levels of nesting", LIMIT_QUERY_DEPTH);
 }
 
-static struct ast_expr *new_expr(struct parser *p, enum ast_expr_kind kind, struct ast_span span)
+struct ast_expr *expr_new(struct parser *p, enum ast_expr_kind kind, struct ast_span span)
 {
 	if (!count_nodes(p, 1, span))
 		return NULL;
@@ -127,7 +111,7 @@ static bool join(struct parser *p, enum ast_expr_kind kind, struct ast_expr **ou
 {
 	struct ast_expr *list = *out;
 	if (list->kind != kind) {
-		list = new_expr(p, kind, list->span);
+		list = expr_new(p, kind, list->span);
 		if (!list || !add_item(p, list, *out))
 			return false;
 		*out = list;
@@ -139,7 +123,7 @@ static bool join(struct parser *p, enum ast_expr_kind kind, struct ast_expr **ou
 }
 
 /* A bracket was opened, and something else came than its end. */
-static bool unclosed(struct parser *p, struct ast_span open, const char *close)
+bool parser_unclosed(struct parser *p, struct ast_span open, const char *close)
 {
 	char shown[SHOWN_BYTES];
 	if (p->token.kind != TOK_END)
@@ -149,225 +133,6 @@ static bool unclosed(struct parser *p, struct ast_span open, const char *close)
 	parser_forget(p);
 	parser_want(p, close, NULL);
 	return parser_fail_at(p, open, "'%s' is never closed", parser_show(p, open, shown));
-}
-
-/* ---- comparisons ------------------------------------------------------------------------ */
-
-static const struct op {
-	enum token_kind kind;
-	enum ast_op op;
-	bool for_names, for_numbers;
-	const char *meaning;
-} ops[] = {
-	{TOK_EQ, OP_EQ, true, true, "is"},
-	{TOK_NE, OP_NE, true, true, "is not"},
-	{TOK_MATCH, OP_MATCH, true, false, "contains, or matches /.../"},
-	{TOK_NOT_MATCH, OP_NOT_MATCH, true, false, "does not contain or match"},
-	{TOK_LT, OP_LT, false, true, "less than"},
-	{TOK_LE, OP_LE, false, true, "at most"},
-	{TOK_GT, OP_GT, false, true, "more than"},
-	{TOK_GE, OP_GE, false, true, "at least"},
-};
-
-static const struct op *op_of_token(enum token_kind kind)
-{
-	for (size_t i = 0; i < sizeof ops / sizeof ops[0]; i++) {
-		if (ops[i].kind == kind)
-			return &ops[i];
-	}
-	return NULL;
-}
-
-/* Does an operator follow?  Decides between a comparison and a bare word. */
-static bool is_op_next(struct parser *p)
-{
-	struct token *t = parser_look(p, LEX_EXPR);
-	return op_of_token(t->kind) || token_is(p, t, "in");
-}
-
-static void want_ops(struct parser *p, enum value_type type)
-{
-	for (size_t i = 0; i < sizeof ops / sizeof ops[0]; i++) {
-		if (type == VALUE_NAME ? ops[i].for_names : ops[i].for_numbers)
-			parser_want(p, lex_token_text(ops[i].kind), ops[i].meaning);
-	}
-	parser_want(p, "in", type == VALUE_NAME ? "one of (A, B)" : "FROM..TO, or one of (A, B)");
-}
-
-static bool parse_list(struct parser *p, struct ast_compare *c, enum value_type type)
-{
-	struct token open = parser_take(p);
-	p->bracket_depth++;
-	do {
-		if (c->value_count)
-			parser_take(p);
-		struct ast_pattern *v = parser_append(p, &c->values, &c->value_count, sizeof *v,
-						      "values in a list");
-		if (!v || !parse_value(p, c->field, type, v))
-			return false;
-	} while (parser_is(p, LEX_EXPR, TOK_COMMA, "one more"));
-	bool is_closed = parser_is(p, LEX_EXPR, TOK_CLOSE, "end of the list");
-	if (!is_closed)
-		return unclosed(p, open.span, ")");
-	p->bracket_depth--;
-	parser_take(p);
-	c->op = OP_IN_LIST;
-	return true;
-}
-
-static bool parse_in(struct parser *p, struct ast_compare *c, enum value_type type)
-{
-	parser_take(p);
-	if (parser_is(p, LEX_NUMBER, TOK_OPEN, "a list"))
-		return parse_list(p, c, type);
-	if (type == VALUE_NAME)
-		return parser_unexpected(p, NULL);
-	c->op = OP_IN_RANGE;
-	if (is_number_next(p, LEX_NUMBER, type)) {
-		c->has_low = true;
-		if (!parse_quantity(p, type, &c->low))
-			return false;
-	}
-	if (!parser_is(p, LEX_NUMBER, TOK_DOTDOT, "up to")) {
-		parser_unexpected(p, NULL);
-		return c->has_low ? parser_help(p, "a range is FROM..TO, FROM.. or ..TO") : false;
-	}
-	parser_take(p);
-	if (is_number_next(p, LEX_NUMBER, type)) {
-		c->has_high = true;
-		return parse_quantity(p, type, &c->high);
-	}
-	return true;
-}
-
-static bool parse_op(struct parser *p, struct ast_compare *c, enum value_type type)
-{
-	char shown[SHOWN_BYTES];
-	struct token *t = parser_look(p, LEX_EXPR);
-	want_ops(p, type);
-	if (token_is(p, t, "in"))
-		return parse_in(p, c, type);
-	const struct op *op = op_of_token(t->kind);
-	if (!op)
-		return parser_unexpected(p, NULL);
-	if (type == VALUE_NAME ? !op->for_names : !op->for_numbers)
-		return parser_fail_at(p, t->span, "'%s' cannot be compared by '%s': it is %s",
-				      parser_show(p, c->word.span, shown), lex_token_text(t->kind),
-				      type == VALUE_NAME ? "text" : "a number");
-	parser_take(p);
-	c->op = op->op;
-	if (op->op > OP_NOT_MATCH) {
-		c->has_low = true;
-		return parse_quantity(p, type, &c->low);
-	}
-	struct ast_pattern *v =
-		parser_append(p, &c->values, &c->value_count, sizeof *v, "values in a list");
-	if (!v)
-		return false;
-	if (op->op >= OP_MATCH)
-		return parse_pattern(p, c->field, v);
-	if (!parse_value(p, c->field, type, v))
-		return false;
-	c->has_low = type != VALUE_NAME;
-	if (c->has_low)
-		c->low = v->quantity;
-	return true;
-}
-
-/* `func=/x/`: a path by the grammar, but hardly meant. */
-static const char *slashes_warning(const struct ast_compare *c)
-{
-	if (c->op != OP_EQ && c->op != OP_NE)
-		return NULL;
-	const struct ast_text *v = &c->values[0].text;
-	size_t end = v->bytes > 1 && v->s[v->bytes - 1] == 'i' ? v->bytes - 1 : v->bytes;
-	if (c->values[0].kind != PATTERN_WORD || end < 3 || v->s[0] != '/' || v->s[end - 1] != '/')
-		return NULL;
-	return "after '=' slashes are part of the name; a regular expression is written with '~'";
-}
-
-/* ---- fields ------------------------------------------------------------------------------- */
-
-static bool unknown_field(struct parser *p, const struct token *t)
-{
-	char shown[SHOWN_BYTES];
-	const char *s = p->lexer.text + t->span.start;
-	const char *dot = memchr(s, '.', t->span.bytes);
-	parser_forget(p);
-	if (dot && p->place != PLACE_FRAME &&
-	    vocab_find(&vocab_fields, dot + 1, (size_t)(s + t->span.bytes - dot - 1))) {
-		struct ast_span head = {t->span.start, (uint32_t)(dot - s)};
-		parser_want_vocab(p, &vocab_quantifiers);
-		return parser_fail_at(p, head, "unknown quantifier '%s'",
-				      parser_show(p, head, shown));
-	}
-	want_fields(p);
-	parser_show(p, t->span, shown);
-	if (p->place == PLACE_BLOCKS && vocab_find(&vocab_columns, s, t->span.bytes)) {
-		parser_fail_at(p, t->span, "'%s' is a column, not a field of allocations", shown);
-		return parser_help(p, "use it in '| where' after '| by'");
-	}
-	if (p->place == PLACE_FRAME && vocab_find(&vocab_fields, s, t->span.bytes)) {
-		parser_fail_at(p, t->span, "'%s' belongs to the allocation, not to a frame", shown);
-		return parser_help(p, "write '%s' outside the brackets", shown);
-	}
-	return parser_fail_at(p, t->span, "unknown field '%s'", shown);
-}
-
-/* What a name uses that not every place has. */
-static void note_use(struct parser *p, const char *column, const char *not_frame)
-{
-	if (!p->let || p->place != PLACE_LET)
-		return;
-	if (!p->let->column)
-		p->let->column = column;
-	if (!p->let->not_frame)
-		p->let->not_frame = not_frame;
-}
-
-static const struct vocab_word *find_field(const struct parser *p, const struct token *t,
-					   struct ast_compare *c)
-{
-	const char *s = p->lexer.text + t->span.start;
-	bool has_rows = p->place == PLACE_ROWS || p->place == PLACE_LET;
-	const struct vocab_word *w = vocab_find(&vocab_fields, s, t->span.bytes);
-	if (w && (p->place != PLACE_FRAME || w->of == OF_FRAME)) {
-		c->field = (enum ast_field)w->id;
-		return w;
-	}
-	w = has_rows ? vocab_find(&vocab_columns, s, t->span.bytes) : NULL;
-	if (w) {
-		c->column = (enum ast_column)w->id;
-		return w;
-	}
-	w = has_rows ? vocab_find(&vocab_keys, s, t->span.bytes) : NULL;
-	return w && w->id != KEY_STACK ? w : NULL;
-}
-
-/* The rest of a comparison, after its field's word `t`. */
-static bool parse_compare(struct parser *p, const struct token *t, enum ast_quantifier q,
-			  uint32_t start, struct ast_expr **out)
-{
-	struct ast_expr *e = new_expr(p, EXPR_COMPARE, t->span);
-	if (!e)
-		return false;
-	struct ast_compare *c = &e->compare;
-	const struct vocab_word *w = find_field(p, t, c);
-	if (!w)
-		return unknown_field(p, t);
-	note_use(p, c->field == FIELD_NONE ? w->word : NULL,
-		 c->field == FIELD_NONE || w->of == OF_BLOCK ? w->word : NULL);
-	c->quantifier = q;
-	if (!parser_text(p, t, &c->word))
-		return false;
-	if (c->field == FIELD_LABEL && !parse_label_key(p, &c->label))
-		return false;
-	if (!parse_op(p, c, w->type))
-		return false;
-	e->warning = slashes_warning(c);
-	e->span = span_to_here(p, start);
-	*out = e;
-	return true;
 }
 
 /* ---- quantifiers, paths, names -------------------------------------------------------------- */
@@ -383,7 +148,7 @@ bool parse_frame_expr(struct parser *p, struct ast_span open, struct ast_expr **
 		return false;
 	bool is_closed = parser_is(p, LEX_EXPR, TOK_UNBRACKET, "end of the frame");
 	if (!is_closed)
-		return unclosed(p, open, "]");
+		return parser_unclosed(p, open, "]");
 	p->bracket_depth--;
 	parser_take(p);
 	p->place = place;
@@ -410,7 +175,7 @@ static bool parse_quantified_field(struct parser *p, enum ast_quantifier q, uint
 		return parser_help(p, "write '%s' alone", shown);
 	}
 	if (!w)
-		return unknown_field(p, &t);
+		return fail_unknown_field(p, &t);
 	parser_take(p);
 	bool is_good = parse_compare(p, &t, q, start, out);
 	p->place = place;
@@ -421,7 +186,7 @@ static bool parse_quant(struct parser *p, const struct vocab_word *w, struct ast
 {
 	struct token t = parser_take(p);
 	enum ast_quantifier q = (enum ast_quantifier)w->id;
-	note_use(p, NULL, w->word);
+	note_let_use(p, NULL, w->word);
 	if (parser_is(p, LEX_NAME, TOK_DOT, "a field of that frame"))
 		return parse_quantified_field(p, q, t.span.start, out);
 	if (!parser_is(p, LEX_NAME, TOK_BRACKET, "conditions on the same frame")) {
@@ -430,7 +195,7 @@ static bool parse_quant(struct parser *p, const struct vocab_word *w, struct ast
 				   w->word, w->word);
 	}
 	struct token open = parser_take(p);
-	struct ast_expr *inner, *e = new_expr(p, EXPR_QUANT, t.span);
+	struct ast_expr *inner, *e = expr_new(p, EXPR_QUANT, t.span);
 	if (!e || !parse_frame_expr(p, open.span, &inner) || !add_one(p, e, inner))
 		return false;
 	e->quantifier = q;
@@ -452,10 +217,10 @@ static bool parse_path_step(struct parser *p, struct ast_expr *e, bool is_far)
 static bool parse_path(struct parser *p, struct ast_expr **out)
 {
 	struct token t = parser_take(p);
-	struct ast_expr *e = new_expr(p, EXPR_PATH, t.span);
+	struct ast_expr *e = expr_new(p, EXPR_PATH, t.span);
 	if (!e)
 		return false;
-	note_use(p, NULL, "path");
+	note_let_use(p, NULL, "path");
 	if (parser_is(p, LEX_STEP, TOK_CARET, "at the root")) {
 		e->is_rooted = true;
 		parser_take(p);
@@ -475,7 +240,7 @@ static bool parse_path(struct parser *p, struct ast_expr **out)
 	if (parser_is(p, LEX_EXPR, TOK_DOLLAR, "at the leaf")) {
 		e->is_leafed = true;
 		parser_take(p);
-	} else if (p->token.kind != TOK_FAR && op_of_token(p->token.kind)) {
+	} else if (p->token.kind != TOK_FAR && is_op(p->token.kind)) {
 		parser_unexpected(p, NULL);
 		return parser_help(p, "a condition is a step in brackets: [func=NAME]");
 	}
@@ -513,7 +278,7 @@ static bool parse_name(struct parser *p, struct ast_expr **out)
 {
 	char shown[SHOWN_BYTES];
 	struct token t = p->token;
-	struct ast_expr *e = new_expr(p, EXPR_NAME, t.span);
+	struct ast_expr *e = expr_new(p, EXPR_NAME, t.span);
 	if (!e || !parser_text(p, &t, &e->name))
 		return false;
 	const struct let_symbol *let = find_let(p, &e->name);
@@ -530,7 +295,7 @@ static bool parse_name(struct parser *p, struct ast_expr **out)
 	if (p->place == PLACE_FRAME && let->not_frame)
 		return parser_fail_at(p, t.span, "'%s' uses '%s', which a frame does not have",
 				      shown, let->not_frame);
-	note_use(p, let->column, let->not_frame);
+	note_let_use(p, let->column, let->not_frame);
 	unsigned depth = p->depth;
 	if (!count_nodes(p, let->node_count, t.span) || !enter(p, let->depth, t.span))
 		return false;
@@ -566,7 +331,7 @@ static const char *bare_warning(const struct parser *p, const struct token *t)
 static bool make_step(struct parser *p, const struct token *t, const struct ast_pattern *pattern,
 		      struct ast_expr **out)
 {
-	struct ast_expr *e = new_expr(p, EXPR_STEP, t->span);
+	struct ast_expr *e = expr_new(p, EXPR_STEP, t->span);
 	if (!e)
 		return false;
 	struct ast_step *step =
@@ -619,7 +384,7 @@ static bool parse_parens(struct parser *p, struct ast_expr **out)
 		return false;
 	bool is_closed = parser_is(p, LEX_EXPR, TOK_CLOSE, "end of the condition");
 	if (!is_closed)
-		return unclosed(p, open.span, ")");
+		return parser_unclosed(p, open.span, ")");
 	p->bracket_depth--;
 	p->is_assert = is_assert;
 	parser_take(p);
@@ -670,7 +435,7 @@ static bool parse_not(struct parser *p, struct ast_expr **out)
 	struct ast_expr *outer = NULL, *inner = NULL;
 	unsigned depth = p->depth;
 	while (is_not_next(p)) {
-		struct ast_expr *e = new_expr(p, EXPR_NOT, p->token.span);
+		struct ast_expr *e = expr_new(p, EXPR_NOT, p->token.span);
 		if (!e || !enter(p, 1, p->token.span) || (inner && !add_one(p, inner, e)))
 			return false;
 		outer = outer ? outer : e;

@@ -143,6 +143,31 @@ bool parse_expr(struct parser *p, enum expr_place place, struct ast_expr **out);
 /* parse_frame_expr - after `[`, up to and with `]`. */
 bool parse_frame_expr(struct parser *p, struct ast_span open, struct ast_expr **out);
 
+/* expr_new - zeroed but for field and column, counted against the limit; NULL: it has failed. */
+struct ast_expr *expr_new(struct parser *p, enum ast_expr_kind kind, struct ast_span span);
+/* parser_unclosed - the failure that `close` is missing for what was opened there. */
+bool parser_unclosed(struct parser *p, struct ast_span open, const char *close);
+
+/* ---- comparisons (parse_compare.c) ------------------------------------------------------------ */
+
+/* want_fields - note what may begin a comparison here. */
+void want_fields(struct parser *p);
+/* want_ops - note the operators for values of a type. */
+void want_ops(struct parser *p, enum value_type type);
+bool is_op(enum token_kind kind);
+/* find_field - the field, column or key of a word, as far as this place has it; fills c->field or
+ * c->column. */
+const struct vocab_word *find_field(const struct parser *p, const struct token *t,
+				    struct ast_compare *c);
+/* is_op_next - does an operator follow?  Decides between a comparison and a bare word. */
+bool is_op_next(struct parser *p);
+/* parse_compare - the rest of a comparison, after its field's word `t`. */
+bool parse_compare(struct parser *p, const struct token *t, enum ast_quantifier q, uint32_t start,
+		   struct ast_expr **out);
+bool fail_unknown_field(struct parser *p, const struct token *t);
+/* note_let_use - what a name uses that not every place has. */
+void note_let_use(struct parser *p, const char *column, const char *not_frame);
+
 /* ---- queries ------------------------------------------------------------------------------------ */
 
 bool parse_query(struct parser *p, struct ast_query *q);
