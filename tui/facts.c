@@ -31,12 +31,12 @@ void facts_release(struct facts *f)
 	mem_free(f->modules);
 }
 
-void facts_draw(struct facts *f, struct browser *b, const struct area *a, const char *word,
-		facts_say *say)
+void facts_draw(struct facts *f, struct browser *b, const struct area *a,
+		const struct facts_kind *kind)
 {
 	struct area table = *a;
 	struct buf text = {0};
-	const char *key = table_key(f->table, word);
+	const char *key = table_key(f->table, kind->word);
 	if (a->rows < FACTS_SCREEN_ROWS) {
 		view_table.draw(f->table, b, a);
 		return;
@@ -46,14 +46,14 @@ void facts_draw(struct facts *f, struct browser *b, const struct area *a, const 
 	area_rule(a, first - 1, 0, a->cols, look(ROLE_DIM));
 	view_table.draw(f->table, b, &table);
 	if (key)
-		say(f, b, key, &text);
+		kind->say(f, b, key, &text);
 	const struct area words = area_cut(a, first, 1, FACTS_ROWS, a->cols - 2);
 	if (text.count_bytes && !text.has_failed)
 		show_wrapped(&words, 0, FACTS_ROWS, look(ROLE_TEXT), text.data);
 	buf_release(&text);
 }
 
-void facts_narrow(struct browser *b, const char *stage)
+static void show_in_tree(struct browser *b, const char *stage)
 {
 	struct query_error error = {.code = NEAP_OK};
 	struct state *s = model_edit(&b->model);
@@ -64,6 +64,31 @@ void facts_narrow(struct browser *b, const char *stage)
 	}
 	s->screen = SCREEN_TREE;
 	browser_tell(b, model_commit(&b->model, s, &error), &error);
+}
+
+static void enter(const struct facts *f, struct browser *b, const struct facts_kind *kind)
+{
+	const char *key = table_key(f->table, kind->word);
+	struct buf stage = {0};
+	if (!key) {
+		browser_say(b, ROLE_DIM, "this row is no %s", kind->word);
+		return;
+	}
+	buf_puts(&stage, "where ");
+	kind->put_condition(b, key, &stage);
+	if (!stage.has_failed)
+		show_in_tree(b, stage.data);
+	buf_release(&stage);
+}
+
+bool facts_act(struct facts *f, struct browser *b, enum action action,
+	       const struct facts_kind *kind)
+{
+	if (action == ACTION_ENTER) {
+		enter(f, b, kind);
+		return true;
+	}
+	return action != ACTION_NEXT_KEYS && view_table.act(f->table, b, action);
 }
 
 bool facts_mouse(void *self, struct browser *b, const struct mouse *m)

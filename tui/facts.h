@@ -8,16 +8,23 @@ struct facts {
 	void *table;                  /* value of view_table; NULL before the first load */
 	struct module_names *modules; /* view_modules.c */
 };
-/* Append what is known of a row with this key. */
-typedef void facts_say(struct facts *f, struct browser *b, const char *key, struct buf *out);
+/* What the rows are. */
+struct facts_kind {
+	const char *word; /* the key of the table: "thread" */
+	/* Append what is known of a row with this key, */
+	void (*say)(struct facts *f, struct browser *b, const char *key, struct buf *out);
+	/* and the condition that only it fulfils. */
+	void (*put_condition)(const struct browser *b, const char *key, struct buf *out);
+};
 
 enum neap_err facts_load(struct facts *f, struct browser *b, struct query_error *error);
 void facts_release(struct facts *f);
 /* facts_draw - the table, and below it where there is room what is said of the row's key. */
-void facts_draw(struct facts *f, struct browser *b, const struct area *a, const char *word,
-		facts_say *say);
-/* facts_narrow - add a stage and show who holds what is left, in the tree. */
-void facts_narrow(struct browser *b, const char *stage);
+void facts_draw(struct facts *f, struct browser *b, const struct area *a,
+		const struct facts_kind *kind);
+/* facts_act - Enter keeps the row and shows who holds it, in the tree. */
+bool facts_act(struct facts *f, struct browser *b, enum action action,
+	       const struct facts_kind *kind);
 
 /* The rest of a view is the table's. */
 bool facts_mouse(void *self, struct browser *b, const struct mouse *m);

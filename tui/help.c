@@ -150,20 +150,18 @@ void help_close(struct browser *b)
 	mem_free(h);
 }
 
+/* In its line, whichever of the rows of that the words are in. */
+static bool fits(const struct list_search *s, size_t at)
+{
+	const struct help *h = s->self;
+	const struct help_row *r = &h->rows[at];
+	return !r->start && strstr(h->lines[r->line].text, s->text);
+}
+
 bool help_find(struct browser *b, const char *text, bool is_back, bool is_here)
 {
-	struct help *h = b->help;
-	size_t count = h->list.count;
-	for (size_t i = is_here ? 0 : 1; i <= count && count; i++) {
-		size_t at = (h->list.selected + (is_back ? count - i % count : i)) % count;
-		const struct help_row *r = &h->rows[at];
-		/* In its line, whichever of the rows of that the words are in. */
-		if (!r->start && strstr(h->lines[r->line].text, text)) {
-			h->list.selected = at;
-			return true;
-		}
-	}
-	return false;
+	const struct list_search s = {b->help, b, text, is_back, is_here};
+	return list_find(&b->help->list, &s, fits);
 }
 
 void help_input(struct browser *b, const struct input *in)

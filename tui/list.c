@@ -76,6 +76,20 @@ bool list_mouse(struct list *l, const struct mouse *mouse)
 	}
 }
 
+bool list_find(struct list *l, const struct list_search *s,
+	       bool (*fits)(const struct list_search *s, size_t at))
+{
+	for (size_t i = s->is_here ? 0 : 1; i <= l->count && l->count; i++) {
+		size_t away = s->is_back ? l->count - i % l->count : i;
+		size_t at = (l->selected + away) % l->count;
+		if (!fits(s, at))
+			continue;
+		l->selected = at;
+		return true;
+	}
+	return false;
+}
+
 void list_place(const struct list *l, struct buf *out)
 {
 	if (l->count)

@@ -18,6 +18,18 @@ void list_fit(struct list *l, size_t rows);
 bool list_act(struct list *l, enum action action);
 /* list_mouse - wheel, and a press on a row (of the list's own area); false: nothing changed. */
 bool list_mouse(struct list *l, const struct mouse *mouse);
+struct browser;
+/* What is looked for; self is the value of a view. */
+struct list_search {
+	const void *self;
+	struct browser *b;
+	const char *text;
+	bool is_back;
+	bool is_here; /* the selected row may be it */
+};
+/* list_find - select the next row that fits, or the one before, around the end; false: none. */
+bool list_find(struct list *l, const struct list_search *s,
+	       bool (*fits)(const struct list_search *s, size_t at));
 /* list_place - append "12/132   9 %". */
 void list_place(const struct list *l, struct buf *out);
 

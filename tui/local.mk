@@ -10,6 +10,7 @@ tui_libtui_la_SOURCES = \
 	tui/chart.c \
 	tui/chart.h \
 	tui/chrome.c \
+	tui/command.c \
 	tui/details.c \
 	tui/details.h \
 	tui/editor.c \
@@ -48,6 +49,7 @@ tui_libtui_la_SOURCES = \
 	tui/paint.h \
 	tui/prompt.c \
 	tui/prompt.h \
+	tui/query_text.c \
 	tui/saved.c \
 	tui/saved.h \
 	tui/script.c \
@@ -57,6 +59,7 @@ tui_libtui_la_SOURCES = \
 	tui/sizes_data.c \
 	tui/sizes_data.h \
 	tui/state.c \
+	tui/state_text.c \
 	tui/strip.c \
 	tui/view.h \
 	tui/view_butterfly.c \

@@ -137,6 +137,8 @@ void state_remove_chip(struct state *s, size_t at);
 /* state_chip - the text of the first chip of a kind, or NULL. */
 const char *state_chip(const struct state *s, enum ast_stage_kind kind);
 bool state_set_subject(struct state *s, const char *step);
+/* state_own_keys - keys that a screen has whatever the query says: "thread"; NULL: the query's. */
+const char *state_own_keys(const struct state *s);
 /* has_rows_of_keys - is `hist` of a column, so of rows with keys?  Else it is of the blocks. */
 bool has_rows_of_keys(const struct state *s);
 /* state_columns - the `select` that a screen brings along where no chip has one; NULL: none. */

@@ -66,17 +66,29 @@ static size_t largest(const struct query_result *r, size_t total)
 	return best;
 }
 
+thread_id only_thread_id(const struct browser *b, const char *key)
+{
+	const char *number = strrchr(key, '#');
+	unsigned long id = number ? strtoul(number + 1, NULL, 10) : 0;
+	return id <= b->model.profile->thread_count ? (thread_id)id : 0;
+}
+
+void only_thread_put(const struct browser *b, const char *key, struct buf *out)
+{
+	thread_id id = only_thread_id(b, key);
+	buf_puts(out, "thread=");
+	if (id)
+		buf_printf(out, "%u", id);
+	else
+		query_quote(out, key);
+}
+
 void only_thread_named(struct browser *b, const char *key)
 {
 	struct query_error error = {.code = NEAP_OK};
 	struct buf stage = {0};
-	const char *number = strrchr(key, '#');
-	unsigned long id = number ? strtoul(number + 1, NULL, 10) : 0;
-	buf_puts(&stage, "where thread=");
-	if (id && id <= b->model.profile->thread_count)
-		buf_printf(&stage, "%lu", id);
-	else
-		query_quote(&stage, key);
+	buf_puts(&stage, "where ");
+	only_thread_put(b, key, &stage);
 	if (!stage.has_failed)
 		browser_tell(b, model_add_stage(&b->model, STAGE_WHERE, stage.data, &error),
 			     &error);

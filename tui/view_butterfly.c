@@ -551,19 +551,16 @@ static void row_text(const void *self, struct browser *b, struct buf *out)
 					   : name_of(v, v->list.selected));
 }
 
+static bool fits(const struct list_search *s, size_t at)
+{
+	return strstr(name_of(s->self, at), s->text);
+}
+
 static bool find(void *self, struct browser *b, const char *text, bool is_back, bool is_here)
 {
 	struct butterfly *v = self;
-	size_t count = v->list.count;
-	(void)b;
-	for (size_t i = is_here ? 0 : 1; i <= count && count; i++) {
-		size_t at = (v->list.selected + (is_back ? count - i % count : i)) % count;
-		if (strstr(name_of(v, at), text)) {
-			v->list.selected = at;
-			return true;
-		}
-	}
-	return false;
+	const struct list_search s = {self, b, text, is_back, is_here};
+	return list_find(&v->list, &s, fits);
 }
 
 const struct view view_butterfly = {

@@ -66,33 +66,24 @@ static void release(void *self)
 	facts_release(self);
 }
 
-static void draw(void *self, struct browser *b, const struct area *a)
+static void put_condition(const struct browser *b, const char *key, struct buf *out)
 {
-	facts_draw(self, b, a, "module", say);
+	(void)b;
+	buf_puts(out, "module=");
+	query_quote(out, key);
 }
 
-static bool narrow(const struct facts *f, struct browser *b)
+static const struct facts_kind kind = {
+	.word = "module", .say = say, .put_condition = put_condition};
+
+static void draw(void *self, struct browser *b, const struct area *a)
 {
-	const char *key = table_key(f->table, "module");
-	struct buf stage = {0};
-	if (!key) {
-		browser_say(b, ROLE_DIM, "this row is no module");
-		return true;
-	}
-	buf_puts(&stage, "where module=");
-	query_quote(&stage, key);
-	if (!stage.has_failed)
-		facts_narrow(b, stage.data);
-	buf_release(&stage);
-	return true;
+	facts_draw(self, b, a, &kind);
 }
 
 static bool act(void *self, struct browser *b, enum action action)
 {
-	struct facts *f = self;
-	if (action == ACTION_ENTER)
-		return narrow(f, b);
-	return action != ACTION_NEXT_KEYS && view_table.act(f->table, b, action);
+	return facts_act(self, b, action, &kind);
 }
 
 const struct view view_modules = {

@@ -345,19 +345,16 @@ static void row_text(const void *self, struct browser *b, struct buf *out)
 		buf_puts(out, text_of(r, r->list.selected));
 }
 
+static bool fits(const struct list_search *s, size_t at)
+{
+	return strstr(text_of(s->self, at), s->text);
+}
+
 static bool find(void *self, struct browser *b, const char *text, bool is_back, bool is_here)
 {
 	struct run *r = self;
-	size_t count = r->has_failed ? 0 : r->list.count;
-	(void)b;
-	for (size_t i = is_here ? 0 : 1; i <= count && count; i++) {
-		size_t at = (r->list.selected + (is_back ? count - i % count : i)) % count;
-		if (strstr(text_of(r, at), text)) {
-			r->list.selected = at;
-			return true;
-		}
-	}
-	return false;
+	const struct list_search s = {self, b, text, is_back, is_here};
+	return !r->has_failed && list_find(&r->list, &s, fits);
 }
 
 const struct view view_run = {

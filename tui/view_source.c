@@ -714,29 +714,26 @@ static void row_text(const void *self, struct browser *b, struct buf *out)
 		lines_expand(&s->text, item.line, TEXT_BYTES, out);
 }
 
-static bool has_text(const struct source *s, const struct browser *b, size_t at, const char *text)
+static bool fits(const struct list_search *s, size_t at)
 {
+	const struct source *source = s->self;
 	struct graph_frame f;
-	if (at < s->text.count)
-		return memmem(s->text.start[at],
-			      (size_t)(s->text.start[at + 1] - s->text.start[at]), text,
-			      strlen(text));
-	return frame_of(s, b, item_of(s, at).row, &f) && f.name && strstr(f.name, text);
+	const struct lines *l = &source->text;
+	if (at < l->count)
+		return memmem(l->start[at], (size_t)(l->start[at + 1] - l->start[at]), s->text,
+			      strlen(s->text));
+	return frame_of(source, s->b, item_of(source, at).row, &f) && f.name &&
+	       strstr(f.name, s->text);
 }
 
 static bool find(void *self, struct browser *b, const char *text, bool is_back, bool is_here)
 {
-	struct source *s = self;
-	size_t count = s->list.count;
-	for (size_t i = is_here ? 0 : 1; i <= count && count; i++) {
-		size_t at = (s->list.selected + (is_back ? count - i % count : i)) % count;
-		if (has_text(s, b, at, text)) {
-			s->list.selected = at;
-			center(s);
-			return true;
-		}
-	}
-	return false;
+	struct source *source = self;
+	const struct list_search s = {self, b, text, is_back, is_here};
+	bool has_found = list_find(&source->list, &s, fits);
+	if (has_found)
+		center(source);
+	return has_found;
 }
 
 const struct view view_source = {

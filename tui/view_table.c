@@ -61,18 +61,6 @@ static void put_keys(const struct query_result *r, size_t row, struct buf *out)
 
 /* ---- loading ------------------------------------------------------------------------------ */
 
-static const char *keys_of(const struct browser *b)
-{
-	switch (model_state(&b->model)->screen) {
-	case SCREEN_THREADS:
-		return "thread";
-	case SCREEN_MODULES:
-		return "module";
-	default:
-		return NULL;
-	}
-}
-
 static void find_order(struct table *t, const struct browser *b)
 {
 	const struct query_result *r = result_of(t);
@@ -109,7 +97,7 @@ static enum neap_err load(void *self, struct browser *b, struct query_error *err
 {
 	struct table *t = self;
 	const struct compose c = {.default_by = "func",
-				  .by = keys_of(b),
+				  .by = state_own_keys(model_state(&b->model)),
 				  .view = state_columns(model_state(&b->model))};
 	t->list.count = 0;
 	enum neap_err code = model_result(&b->model, &c, &t->q, error);
@@ -468,23 +456,20 @@ static void row_text(const void *self, struct browser *b, struct buf *out)
 	put_keys(r, t->list.selected, out);
 }
 
+static bool fits(const struct list_search *s, size_t at)
+{
+	struct buf keys = {0};
+	put_keys(result_of(s->self), at, &keys);
+	bool is_it = keys.count_bytes && !keys.has_failed && strstr(keys.data, s->text);
+	buf_release(&keys);
+	return is_it;
+}
+
 static bool find(void *self, struct browser *b, const char *text, bool is_back, bool is_here)
 {
 	struct table *t = self;
-	size_t count = t->list.count;
-	struct buf keys = {0};
-	bool has_found = false;
-	(void)b;
-	for (size_t i = is_here ? 0 : 1; !has_found && i <= count && count; i++) {
-		size_t at = (t->list.selected + (is_back ? count - i % count : i)) % count;
-		buf_clear(&keys);
-		put_keys(result_of(t), at, &keys);
-		has_found = keys.count_bytes && strstr(keys.data, text);
-		if (has_found)
-			t->list.selected = at;
-	}
-	buf_release(&keys);
-	return has_found;
+	const struct list_search s = {self, b, text, is_back, is_here};
+	return list_find(&t->list, &s, fits);
 }
 
 const char *table_key(const void *self, const char *word)

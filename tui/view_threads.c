@@ -2,20 +2,10 @@
 #include "config.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "src/base/fmt.h"
 #include "tui/facts.h"
-#include "tui/table.h"
-
-/* Rows are called "name #2". */
-static thread_id id_of(const struct browser *b, const char *key)
-{
-	const char *number = strrchr(key, '#');
-	unsigned long id = number ? strtoul(number + 1, NULL, 10) : 0;
-	return id <= b->model.profile->thread_count ? (thread_id)id : 0;
-}
+#include "tui/only_thread.h"
 
 static const char *instant(const struct browser *b, snap_id s, char *dst, size_t cap)
 {
@@ -24,7 +14,7 @@ static const char *instant(const struct browser *b, snap_id s, char *dst, size_t
 
 static void say(struct facts *f, struct browser *b, const char *key, struct buf *out)
 {
-	thread_id id = id_of(b, key);
+	thread_id id = only_thread_id(b, key);
 	char when[FMT_BYTES];
 	(void)f;
 	if (!id || b->model.path_count > 1)
@@ -42,27 +32,6 @@ static void say(struct facts *f, struct browser *b, const char *key, struct buf 
 	buf_puts(out, ". Enter shows what it holds.");
 }
 
-static bool narrow(const struct facts *f, struct browser *b)
-{
-	const char *key = table_key(f->table, "thread");
-	thread_id id = key ? id_of(b, key) : 0;
-	struct buf stage = {0};
-	if (!key) {
-		browser_say(b, ROLE_DIM, "this row is no thread");
-		return true;
-	}
-	if (id) {
-		buf_printf(&stage, "where thread=%u", id);
-	} else {
-		buf_puts(&stage, "where thread=");
-		query_quote(&stage, key);
-	}
-	if (!stage.has_failed)
-		facts_narrow(b, stage.data);
-	buf_release(&stage);
-	return true;
-}
-
 static enum neap_err load(void *self, struct browser *b, struct query_error *error)
 {
 	return facts_load(self, b, error);
@@ -73,17 +42,17 @@ static void release(void *self)
 	facts_release(self);
 }
 
+static const struct facts_kind kind = {
+	.word = "thread", .say = say, .put_condition = only_thread_put};
+
 static void draw(void *self, struct browser *b, const struct area *a)
 {
-	facts_draw(self, b, a, "thread", say);
+	facts_draw(self, b, a, &kind);
 }
 
 static bool act(void *self, struct browser *b, enum action action)
 {
-	struct facts *f = self;
-	if (action == ACTION_ENTER || action == ACTION_ONLY_THREAD)
-		return narrow(f, b);
-	return action != ACTION_NEXT_KEYS && view_table.act(f->table, b, action);
+	return facts_act(self, b, action == ACTION_ONLY_THREAD ? ACTION_ENTER : action, &kind);
 }
 
 const struct view view_threads = {

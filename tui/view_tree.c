@@ -734,19 +734,17 @@ static void row_text(const void *self, struct browser *b, struct buf *out)
 		   fmt_count(count, sizeof count, result_value(r, row, t->count)), name_of(t, row));
 }
 
+static bool fits(const struct list_search *s, size_t at)
+{
+	const struct tree *t = s->self;
+	return strstr(name_of(t, t->lines[at].row), s->text);
+}
+
 static bool find(void *self, struct browser *b, const char *text, bool is_back, bool is_here)
 {
 	struct tree *t = self;
-	size_t count = t->list.count;
-	(void)b;
-	for (size_t i = is_here ? 0 : 1; i <= count && count; i++) {
-		size_t at = (t->list.selected + (is_back ? count - i % count : i)) % count;
-		if (strstr(name_of(t, t->lines[at].row), text)) {
-			t->list.selected = at;
-			return true;
-		}
-	}
-	return false;
+	const struct list_search s = {self, b, text, is_back, is_here};
+	return list_find(&t->list, &s, fits);
 }
 
 const struct view view_tree = {
