@@ -19,6 +19,8 @@ tui_libtui_la_SOURCES = \
 	tui/empty.h \
 	tui/export.c \
 	tui/export.h \
+	tui/facts.c \
+	tui/facts.h \
 	tui/flame_draw.c \
 	tui/flame_layout.c \
 	tui/flame_layout.h \
@@ -28,9 +30,9 @@ tui_libtui_la_SOURCES = \
 	tui/grid.c \
 	tui/grid.h \
 	tui/help.c \
+	tui/help.h \
 	tui/hist_rows.c \
 	tui/hist_rows.h \
-	tui/help.h \
 	tui/keymap.c \
 	tui/keymap.h \
 	tui/keys.def \
@@ -41,6 +43,8 @@ tui_libtui_la_SOURCES = \
 	tui/model.c \
 	tui/model.h \
 	tui/model_priv.h \
+	tui/module_names.c \
+	tui/module_names.h \
 	tui/names.c \
 	tui/names.h \
 	tui/only_thread.c \
@@ -58,27 +62,30 @@ tui_libtui_la_SOURCES = \
 	tui/show.h \
 	tui/sizes_data.c \
 	tui/sizes_data.h \
+	tui/source_draw.c \
+	tui/source_lines.c \
+	tui/source_priv.h \
 	tui/state.c \
 	tui/state_text.c \
 	tui/strip.c \
-	tui/view.h \
-	tui/view_butterfly.c \
-	tui/view_flame.c \
-	tui/view_sizes.c \
-	tui/facts.c \
-	tui/facts.h \
-	tui/module_names.c \
-	tui/module_names.h \
-	tui/view_modules.c \
-	tui/view_run.c \
-	tui/view_source.c \
-	tui/view_table.c \
-	tui/view_threads.c \
 	tui/table.h \
 	tui/through.c \
 	tui/through.h \
 	tui/time_chart.c \
 	tui/time_chart.h \
+	tui/tree_draw.c \
+	tui/tree_lines.c \
+	tui/tree_priv.h \
+	tui/tree_sort.c \
+	tui/view.h \
+	tui/view_butterfly.c \
+	tui/view_flame.c \
+	tui/view_modules.c \
+	tui/view_run.c \
+	tui/view_sizes.c \
+	tui/view_source.c \
+	tui/view_table.c \
+	tui/view_threads.c \
 	tui/view_time.c \
 	tui/view_tree.c \
 	tui/views.c
