@@ -5,10 +5,12 @@
  * TRUTH func=aligned      allocs=40 bytes=7680 live_blocks=0 live_bytes=0
  * TRUTH func=kept_forms   allocs=4 bytes=833 live_blocks=4 live_bytes=833
  * TRUTH func=failing      allocs=0 bytes=0 live_blocks=0 live_bytes=0
+ * TRUTH func=caught       allocs=0 bytes=0 live_blocks=0 live_bytes=0
  * TRUTH func=c23          allocs=20 bytes=4260 live_blocks=0 live_bytes=0
  * TRUTH func=classes      allocs=10 bytes=2330 live_blocks=0 live_bytes=0
  * plain() and aligned() delete by every form that fits: plain, nothrow, sized, of arrays.  failing() asks for too
- * much: bad_alloc, or a null pointer from the nothrow forms (the exception's own memory comes from libstdc++).
+ * much: bad_alloc, or what the handler throws, from four forms, and a null pointer from the nothrow ones (the
+ * exceptions' own memory comes from libstdc++).
  * libstdc++ rounds the size of aligned blocks up to their alignment before it calls malloc: 192 and 224 bytes.
  * Truth is by the innermost function outside the operators.
  */
@@ -63,24 +65,48 @@ NI void kept_forms()
 	kept[3] = ::operator new[](203, std::nothrow);
 	KEEP(kept[3]);
 }
+/* How many throw std::bad_alloc, or what the handler throws, of the forms that do. */
+NI int caught(size_t much)
+{
+	int count = 0;
+	for (int form = 0; form < 4; form++) {
+		try {
+			kept[0] = form == 0   ? ::operator new(much)
+				  : form == 1 ? ::operator new[](much)
+				  : form == 2 ? ::operator new (much, std::align_val_t{128})
+					      : ::operator new[](much, std::align_val_t{128});
+		} catch (const std::bad_alloc &) {
+			count++;
+		} catch (int) {
+			count += 10;
+		}
+	}
+	return count;
+}
+static int handled;
+static void give_up()
+{
+	handled++;
+	throw 1;
+}
 NI int failing()
 {
-	volatile size_t much = PTRDIFF_MAX - 100;
-	int caught = 0;
-	try {
-		kept[0] = ::operator new(much);
-	} catch (const std::bad_alloc &) {
-		caught++;
+	volatile size_t much = PTRDIFF_MAX - 1000;
+	const std::align_val_t at{256};
+	bool is_right = caught(much) == 4;
+	void *p[4] = {::operator new(much, std::nothrow), ::operator new[](much, std::nothrow),
+		      ::operator new(much, at, std::nothrow),
+		      ::operator new[](much, at, std::nothrow)};
+	for (void *none : p) {
+		KEEP(none);
+		is_right = is_right && !none;
+		::operator delete(none, std::nothrow);
+		::operator delete[](none, (size_t)much, at);
 	}
-	try {
-		kept[0] = ::operator new[](much, std::align_val_t{128});
-	} catch (const std::bad_alloc &) {
-		caught++;
-	}
-	void *a = ::operator new(much, std::nothrow), *b = ::operator new[](much, std::nothrow);
-	KEEP(a);
-	KEEP(b);
-	return caught == 2 && !a && !b;
+	std::set_new_handler(give_up);
+	is_right = is_right && caught(much) == 40 && handled == 4;
+	std::set_new_handler(nullptr);
+	return is_right;
 }
 NI void c23()
 {

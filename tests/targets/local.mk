@@ -50,7 +50,9 @@ target_programs = \
 	tests/targets/84-libc-callers \
 	tests/targets/85-cancelled \
 	tests/targets/86-huge-pages \
-	tests/targets/88-hostile
+	tests/targets/87-entry-points \
+	tests/targets/88-hostile \
+	tests/targets/89-changed-callers
 target_plugins = \
 	tests/targets/lib59early.so \
 	tests/targets/lib61safe.so \
@@ -186,8 +188,12 @@ tests/targets/85-cancelled: $(target_dir)/85-cancelled.c tests/targets/lib61safe
 	$(target_cc) -pthread -o $@ $(target_dir)/85-cancelled.c -Ltests/targets -l61safe '-Wl,-rpath,$$ORIGIN'
 tests/targets/86-huge-pages: $(target_dir)/86-huge-pages.c
 	$(target_cc) -o $@ $(target_dir)/86-huge-pages.c
+tests/targets/87-entry-points: $(target_dir)/87-entry-points.c
+	$(target_cc) -o $@ $(target_dir)/87-entry-points.c
 tests/targets/88-hostile: $(target_dir)/88-hostile.c
 	$(target_cc) -pthread -o $@ $(target_dir)/88-hostile.c -ldl
+tests/targets/89-changed-callers: $(target_dir)/89-changed-callers.c
+	$(target_cc) -o $@ $(target_dir)/89-changed-callers.c
 tests/targets/56-inline: $(target_dir)/56-inline.cpp
 	$(target_cxx) -o $@ $(target_dir)/56-inline.cpp
 
