@@ -14,6 +14,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <link.h>
 #include <stdarg.h>
 #include <string.h>
 
@@ -73,9 +74,9 @@ static void *pool_alloc(size_t align_bytes, size_t bytes)
  * Only names that every libc has: a dlsym that fails allocates a message, which would be
  * counted as the target's, and leaves it for the target's dlerror.
  */
-static void resolve(void *slot, const char *name)
+static void resolve(void *slot, const char *name, const char *version)
 {
-	void *found = dlsym(RTLD_NEXT, name);
+	void *found = version ? dlvsym(RTLD_NEXT, name, version) : dlsym(RTLD_NEXT, name);
 	if (found)
 		memcpy(slot, &found, sizeof found);
 }
@@ -98,28 +99,67 @@ static void look_at_allocator(struct nc_real *found)
 							  (uint64_t)allocator.dlfo_map_end};
 }
 
+/* mtrace and checks of blocks, in front of libc's own allocator. */
+static bool is_libc_debug(const char *path)
+{
+	static const char name[] = "/libc_malloc_debug.so.0";
+	size_t bytes = strlen(path);
+	return bytes >= sizeof name - 1 && !strcmp(path + bytes - (sizeof name - 1), name);
+}
+
+/*
+ * libc_malloc_debug.so hides its functions from whoever does not ask for their version, as programs
+ * do.  Other allocators have none, and stand before libc: they have been found by then.
+ */
+static void look_behind_versions(struct nc_real *found)
+{
+	static const char ever[] = "GLIBC_2.2.5";
+	void *hidden = dlvsym(RTLD_NEXT, "malloc", ever);
+	struct dl_find_object module;
+	if (!hidden || _dl_find_object(hidden, &module) ||
+	    !is_libc_debug(module.dlfo_link_map->l_name))
+		return;
+	resolve(&found->malloc, "malloc", ever);
+	resolve(&found->calloc, "calloc", ever);
+	resolve(&found->realloc, "realloc", ever);
+	resolve(&found->free, "free", ever);
+	resolve(&found->posix_memalign, "posix_memalign", ever);
+	resolve(&found->aligned_alloc, "aligned_alloc", "GLIBC_2.16");
+	resolve(&found->memalign, "memalign", ever);
+	resolve(&found->valloc, "valloc", ever);
+	resolve(&found->pvalloc, "pvalloc", ever);
+	resolve(&found->malloc_usable_size, "malloc_usable_size", ever);
+}
+
+static void resolve_all(struct nc_real *found)
+{
+	resolve(&found->malloc, "malloc", NULL);
+	resolve(&found->calloc, "calloc", NULL);
+	resolve(&found->realloc, "realloc", NULL);
+	resolve(&found->free, "free", NULL);
+	resolve(&found->posix_memalign, "posix_memalign", NULL);
+	resolve(&found->aligned_alloc, "aligned_alloc", NULL);
+	resolve(&found->memalign, "memalign", NULL);
+	resolve(&found->valloc, "valloc", NULL);
+	resolve(&found->pvalloc, "pvalloc", NULL);
+	resolve(&found->malloc_usable_size, "malloc_usable_size", NULL);
+	resolve(&found->dlclose, "dlclose", NULL);
+	resolve(&found->mmap, "mmap", NULL);
+	resolve(&found->mmap64, "mmap64", NULL);
+	resolve(&found->mremap, "mremap", NULL);
+	resolve(&found->munmap, "munmap", NULL);
+	look_at_allocator(found);
+	if (!found->round_mask) /* libc's */
+		look_behind_versions(found);
+}
+
 void nc_real_resolve(void)
 {
 	if (is_resolving || nc_real.malloc || !nc_is_relocated())
 		return;
 	is_resolving = true;
 	struct nc_real found = nc_real;
-	resolve(&found.malloc, "malloc");
-	resolve(&found.calloc, "calloc");
-	resolve(&found.realloc, "realloc");
-	resolve(&found.free, "free");
-	resolve(&found.posix_memalign, "posix_memalign");
-	resolve(&found.aligned_alloc, "aligned_alloc");
-	resolve(&found.memalign, "memalign");
-	resolve(&found.valloc, "valloc");
-	resolve(&found.pvalloc, "pvalloc");
-	resolve(&found.malloc_usable_size, "malloc_usable_size");
-	resolve(&found.dlclose, "dlclose");
-	resolve(&found.mmap, "mmap");
-	resolve(&found.mmap64, "mmap64");
-	resolve(&found.mremap, "mremap");
-	resolve(&found.munmap, "munmap");
-	look_at_allocator(&found);
+	resolve_all(&found);
 	nc_real = found;
 	is_resolving = false;
 }

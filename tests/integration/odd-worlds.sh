@@ -145,6 +145,32 @@ for fate in keep delete replace; do
 	fi
 	rm -f gone.neap
 done
+# Who may not open mapped files still gets the right build id, is told once, and can add the names later.
+as_nobody=()
+[ "$(id -u)" != 0 ] || as_nobody=(setpriv --reuid=65534 --clear-groups)
+chmod 755 "$tmp" && mkdir open kept && chmod 777 open
+$CC -g -O2 -w -fPIC -shared -Wl,--build-id -o known.so gone.c && cp known.so kept/libgone.so
+$CC -w -fPIC -shared -Wl,--build-id -o another.so another.c
+if (cd open && "${as_nobody[@]}" test -x "$NEAP" -a -x ../user -a -w .) 2>/dev/null; then
+	for fate in delete replace; do
+		rm -f open/*
+		cp known.so open/libgone.so && cp another.so open/another.so && chmod 666 open/*
+		got=0
+		(cd open && HOME=/nonexistent "${as_nobody[@]}" timeout -k 1 20 "$NEAP" record -q -o gone.neap -- ../user $fate) \
+			>"$tmp/out" 2>"$tmp/err" || got=$?
+		equal "library, $fate, without rights: exit status" 7 "$got"
+		equal "library, $fate, without rights: said once" 1 "$(grep -c 'libgone' "$tmp/err")"
+		id=$(readelf -n known.so | sed -n 's/.*Build ID: //p')
+		equal "library, $fate, without rights: build id" 1 \
+			"$("$NEAP" info --missing-symbols open/gone.neap | grep -c "build id $id")"
+		"$NEAP" symbolize --debug-dir "$PWD/kept" open/gone.neap >"$tmp/out" 2>&1
+		truth "library, $fate, without rights: names added" --undropped --consistent \
+			--expect 'func=in_gone allocs=50 bytes=25150 live_blocks=25 live_bytes=12575' open/gone.neap
+	done
+else
+	skip "neap cannot be run by another user here"
+fi
+rm -rf open kept
 $CC -g -O2 -w -fPIC -shared -Wl,-Ttext-segment=0x42000000 -o libgone.so gone.c
 record -o placed.neap -- ./user keep
 truth "library linked for an address of its own" --undropped --consistent \
@@ -311,6 +337,58 @@ for library in libjemalloc.so.2 libtcmalloc_minimal.so.4 libmimalloc.so.2; do
 		--expect 'func=kept_forms allocs=4 bytes=812 live_blocks=4 live_bytes=812' operators.neap
 	rm -f ./*.neap
 done
+
+# libc's own checks of blocks, and the trace it writes of them.
+debug=$(ldconfig -p 2>/dev/null | sed -n 's,.*libc_malloc_debug.so.0 .*=> ,,p' | head -1)
+if [ -n "$debug" ]; then
+	cat >traced.c <<'C'
+#include <mcheck.h>
+#include <stdlib.h>
+static void *kept[100];
+__attribute__((noinline, noclone)) void in_known(void)
+{
+	for (int i = 0; i < 100; i++) {
+		void *volatile p = malloc(1009);
+		if (i % 4)
+			free(p);
+		else
+			kept[i] = p;
+	}
+	__asm__ volatile("" : : "r"(kept) : "memory");
+}
+int main(void)
+{
+	mtrace();
+	in_known();
+	muntrace();
+	return 7;
+}
+C
+	$CC -g -O2 -w -o traced traced.c
+	# Only the program gets it: neap forks while its threads are inside malloc, which this one does not allow.
+	behind='LD_PRELOAD=${LD_PRELOAD:+$LD_PRELOAD:}$0 exec "$@"'
+	MALLOC_TRACE=$PWD/trace.alone bash -c "$behind" "$debug" ./traced
+	MALLOC_TRACE=$PWD/trace.recorded record -o traced.neap -- bash -c "$behind" "$debug" ./traced
+	equal "mtrace: exit status" 7 "$status"
+	last_image traced*.neap
+	truth mtrace --undropped --consistent --end exited:7 --expect "$known" "$file"
+	for what in + -; do
+		equal "mtrace: lines with $what" "$(grep -c " $what 0x" trace.alone)" "$(grep -c " $what 0x" trace.recorded)"
+	done
+	# A byte too many is found as ever.
+	printf '#include <stdlib.h>\nint main(void) { char *volatile p = malloc(24); p[24] = 1; free(p); return 0; }\n' >over.c
+	$CC -O0 -w -o over over.c
+	export GLIBC_TUNABLES=glibc.malloc.check=3
+	got=0
+	bash -c "$behind" "$debug" ./over 2>/dev/null || got=$?
+	record -o over.neap -- bash -c "$behind" "$debug" ./over
+	equal "a byte too many: exit status" 134 "$got"
+	equal "a byte too many, recorded: exit status" 134 "$status"
+	unset GLIBC_TUNABLES
+	rm -f ./*.neap
+else
+	skip "libc_malloc_debug.so.0 is not installed"
+fi
 
 # ---- memory that is not the heap's -------------------------------------------------------------
 cat >mapping.c <<'C'
