@@ -63,16 +63,8 @@ enum option_id {
 };
 
 static const struct option long_options[] = {
-	{"keys", optional_argument, NULL, OPT_KEYS},
-	{"glyphs", required_argument, NULL, OPT_GLYPHS},
-	{"color", optional_argument, NULL, OPT_COLOUR},
-	{"colour", optional_argument, NULL, OPT_COLOUR},
-	{"plain", no_argument, NULL, OPT_PLAIN},
-	{"no-mouse", no_argument, NULL, OPT_NO_MOUSE},
-	{"follow", no_argument, NULL, OPT_FOLLOW},
-	{"no-state", no_argument, NULL, OPT_NO_STATE},
-	{"wrapper", required_argument, NULL, OPT_WRAPPER},
-	{"source-path", required_argument, NULL, OPT_SOURCE_PATH},
+#define BROWSE(id, name, argument) {name, argument, NULL, OPT_##id},
+#include "src/report/browse.def"
 	{"keys-roff", no_argument, NULL, OPT_ROFF},
 	{"help", no_argument, NULL, 'h'},
 	{NULL, 0, NULL, 0},

@@ -30,15 +30,8 @@ enum option_id {
 };
 
 static const struct option long_options[] = {
-	{"keys", optional_argument, NULL, OPT_KEYS},
-	{"glyphs", required_argument, NULL, OPT_GLYPHS},
-	OPTION_COLOUR,
-	{"plain", no_argument, NULL, OPT_PLAIN},
-	{"no-mouse", no_argument, NULL, OPT_NO_MOUSE},
-	{"follow", no_argument, NULL, OPT_FOLLOW},
-	{"no-state", no_argument, NULL, OPT_NO_STATE},
-	{SETTING_WRAPPER},
-	{SETTING_SOURCE_PATH},
+#define BROWSE(id, name, argument) {name, argument, NULL, OPT_##id},
+#include "src/report/browse.def"
 	OPTION_HELP,
 	{NULL, 0, NULL, 0},
 };

@@ -4,6 +4,7 @@ neap_libs += src/report/libreport.la
 src_report_libreport_la_SOURCES = \
 	src/report/answer.c \
 	src/report/answer.h \
+	src/report/browse.def \
 	src/report/callers.c \
 	src/report/callers.h \
 	src/report/chart.c \
