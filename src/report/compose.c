@@ -254,6 +254,8 @@ static enum neap_err fill_snapshots(struct massif *m, const struct export_series
 	struct graph_peak peak = graph_peak(g);
 	bool has_peak = peak.bytes && s->point_count &&
 			peak.time_ns <= s->points[s->point_count - 1].time_ns;
+	if (!s->point_count) /* massif's readers want one: nothing was live at the start */
+		m->snapshots[m->count++] = (struct export_snapshot){.time_ns = 0};
 	for (size_t i = 0; !code && i < s->point_count; i++) {
 		const struct export_point *p = &s->points[i];
 		if (has_peak && peak.time_ns <= p->time_ns) {

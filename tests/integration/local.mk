@@ -1,6 +1,7 @@
 # Scripts that run the real program:  integration_tests += tests/integration/NAME.sh
 # By hand, from the build directory:  bash SOURCE/tests/integration/targets.sh 12 26
 integration_tests = \
+	tests/integration/any-format.sh \
 	tests/integration/query-ci.sh \
 	tests/integration/query-examples.sh \
 	tests/integration/export.sh \
@@ -50,6 +51,12 @@ EXTRA_DIST += \
 check_PROGRAMS += tests/integration/symlook
 tests_integration_symlook_SOURCES = tests/integration/symlook.c
 tests_integration_symlook_LDADD = $(neap_libs)
+
+# Random queries in every format.
+check_PROGRAMS += tests/integration/any-format
+tests_integration_any_format_SOURCES = tests/integration/any-format.c $(random_world) \
+	tests/unit/query_random.c tests/unit/query_random.h
+tests_integration_any_format_LDADD = $(neap_libs)
 
 # The independent counter, and a program to count.
 check_PROGRAMS += tests/integration/rawsum tests/integration/same-env

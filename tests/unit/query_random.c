@@ -242,8 +242,10 @@ void random_query(struct random_query *m, bool is_diff)
 		make_expr(m, 2);
 	}
 	make_transforms(m);
+	m->shape_at = m->used;
 	make_shape(m);
 	if (!random_below(&m->random, 3))
 		say(m, " | percent all");
+	m->select_at = m->used;
 	say(m, " | select " RANDOM_COLUMNS);
 }

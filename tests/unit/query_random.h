@@ -21,6 +21,7 @@ struct random_query {
 	uint64_t random; /* the seed; changed by each query */
 	char text[RANDOM_QUERY_BYTES];
 	size_t used;
+	size_t shape_at, select_at; /* where grouping or tree, and `select`, begin in it */
 };
 /* random_query - the next query, into text: a source (two for a difference), conditions, changes
  * of stacks, one grouping or tree, and `select` of RANDOM_COLUMNS. */
