@@ -180,6 +180,7 @@ struct exec {
 	struct frame_groups stack_frames; /* by what tells stacks apart */
 	struct merged stack_tree;         /* of the key `stack` beside others */
 	uint32_t *match[2];  /* by vnode of stacks: outermost frame that fits the view's step */
+	uint32_t *below[2];  /* VIEW_PEEK, by vnode below a match: the first one on the way from it */
 	struct strtab names; /* texts that make groups of two files equal, and classes */
 
 	struct space space;

@@ -30,13 +30,31 @@ static enum neap_err find_matches(struct exec *x, size_t side)
 	uint32_t *match = mem_array(s->count, sizeof *match);
 	if (!match)
 		return exec_no_memory(x);
+	x->match[side] = match;
 	match[VNODE_ROOT] = VNODE_NONE;
 	for (uint32_t v = 1; v < s->count; v++) {
 		match[v] = match[s->parent[v]];
 		if (match[v] == VNODE_NONE && flags[s->entry[v]])
 			match[v] = v;
+		if (exec_polls(x, v))
+			return exec_no_memory(x);
 	}
-	x->match[side] = match;
+	return NEAP_OK;
+}
+
+/* What a match calls on the way to each vnode below it. */
+static enum neap_err find_below(struct exec *x, size_t side)
+{
+	const struct stacks *s = x->stacks[side];
+	const uint32_t *match = x->match[side];
+	uint32_t *below = x->below[side] = mem_array(s->count, sizeof *below);
+	if (!below)
+		return exec_no_memory(x);
+	for (uint32_t v = 0; v < s->count; v++) {
+		uint32_t parent = s->parent[v];
+		bool is_below = match[v] != VNODE_NONE && match[v] != v;
+		below[v] = !is_below ? VNODE_NONE : parent == match[v] ? v : below[parent];
+	}
 	return NEAP_OK;
 }
 
@@ -180,6 +198,8 @@ static enum neap_err begin(struct exec *x, size_t side)
 					      &x->owned_stacks[side]);
 	if (!code && view && view->has_step)
 		code = find_matches(x, side);
+	if (!code && pl->view == VIEW_PEEK)
+		code = find_below(x, side);
 	for (size_t m = 0; !code && m < MEASURE_COUNT; m++) {
 		if (pl->needs_measure[m] && !begin_cells(x, side, m))
 			code = exec_no_memory(x);
@@ -227,8 +247,9 @@ void space_release(struct exec *x)
 	for (size_t side = 0; side < 2; side++) {
 		mem_free(sp->owned_groups[side]);
 		mem_free(x->match[side]);
+		mem_free(x->below[side]);
 		stacks_free(x->owned_stacks[side]);
-		x->match[side] = NULL;
+		x->match[side] = x->below[side] = NULL;
 		x->owned_stacks[side] = NULL;
 		for (size_t m = 0; m < MEASURE_COUNT; m++) {
 			mem_free(x->place[side][m]);

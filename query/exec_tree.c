@@ -195,7 +195,7 @@ static bool make_chain(struct merging *mg, const struct open_vnode *first)
 	struct open_vnode at = *first;
 	size_t side = at.count[1];
 	for (;;) {
-		uint32_t v = stacks_add(mg->tree, at.parent, at.group);
+		uint32_t v = stacks_add_next(mg->tree, at.parent, at.group);
 		if (v == VNODE_NONE)
 			return false;
 		mg->place[side][at.source] = v;
@@ -214,7 +214,7 @@ static bool make_next(struct merging *mg)
 	const struct open_vnode next = mg->open[--mg->open_count];
 	if (is_single(next.count))
 		return make_chain(mg, &next);
-	uint32_t v = stacks_add(mg->tree, next.parent, next.group);
+	uint32_t v = stacks_add_next(mg->tree, next.parent, next.group);
 	bool is_good = v != VNODE_NONE;
 	for (size_t side = 0; is_good && side < mg->side_count; side++) {
 		uint32_t count = next.count[side];

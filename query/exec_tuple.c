@@ -418,11 +418,10 @@ static bool expand(struct exec *x, size_t side, size_t m)
 		x->self[side][m][i] = v == at ? x->place[side][m][i] : GROUP_NONE;
 		if (s->parent[at] != VNODE_ROOT)
 			add_copy(x, side, m, i, peek_row(x, side, PEEK_CALLER, s->parent[at]));
-		if (v == at)
-			continue;
-		while (s->parent[v] != at)
-			v = s->parent[v];
-		add_copy(x, side, m, i, peek_row(x, side, PEEK_CALLEE, v));
+		if (v != at)
+			add_copy(x, side, m, i, peek_row(x, side, PEEK_CALLEE, x->below[side][v]));
+		if (exec_polls(x, i))
+			return false;
 	}
 	return true;
 }

@@ -54,6 +54,15 @@ uint32_t stacks_add(struct stacks *s, uint32_t parent, entry_id entry)
 	return v;
 }
 
+/* What is not above the new vnode ends before it. */
+uint32_t stacks_add_next(struct stacks *s, uint32_t parent, entry_id entry)
+{
+	uint32_t before = (uint32_t)s->count - 1, v = stacks_add(s, parent, entry);
+	for (; v != VNODE_NONE && before != parent; before = s->parent[before])
+		s->end[before] = v;
+	return v;
+}
+
 struct stacks *stacks_new(size_t site_count, size_t vnode_count, entry_id no_stack)
 {
 	struct stacks *s = mem_zalloc(sizeof *s);
@@ -66,20 +75,15 @@ struct stacks *stacks_new(size_t site_count, size_t vnode_count, entry_id no_sta
 		return NULL;
 	}
 	stacks_add(s, VNODE_ROOT, ENTRY_NONE);
-	stacks_add(s, VNODE_ROOT, no_stack);
+	stacks_add_next(s, VNODE_ROOT, no_stack);
 	return s;
 }
 
-/* Sizes of subtrees flow up, from the last vnode to the first. */
 void stacks_close(struct stacks *s)
 {
-	for (size_t v = 0; v < s->count; v++)
-		s->end[v] = (uint32_t)v + 1;
-	for (size_t v = s->count; v-- > 1;) {
-		uint32_t parent = s->parent[v];
-		if (s->end[parent] < s->end[v])
-			s->end[parent] = s->end[v];
-	}
+	for (uint32_t v = (uint32_t)s->count - 1; v != VNODE_ROOT; v = s->parent[v])
+		s->end[v] = (uint32_t)s->count;
+	s->end[VNODE_ROOT] = (uint32_t)s->count;
 }
 
 /* ---- the recorded stacks -------------------------------------------------------------- */
@@ -219,65 +223,48 @@ uint32_t file_depth(struct query_file *f, uint32_t v)
 
 /* ---- putting any tree in preorder -------------------------------------------------------- */
 
-struct reorder {
-	uint32_t *size, *cursor, *place; /* by old vnode */
-};
-
-static void find_places(const struct stacks *s, struct reorder *r)
+/* By old vnode: how many vnodes are at and below it; when it has its place, where its next child goes. */
+static void find_places(const struct stacks *s, uint32_t *next, uint32_t *place, struct stacks *to)
 {
-	for (size_t v = s->count; v-- > 0;) {
-		r->size[v]++;
-		if (v != VNODE_ROOT)
-			r->size[s->parent[v]] += r->size[v];
+	for (size_t v = s->count; v-- > 1;) {
+		next[v]++;
+		next[s->parent[v]] += next[v];
 	}
-	r->place[VNODE_ROOT] = VNODE_ROOT;
-	r->cursor[VNODE_ROOT] = VNODE_NO_STACK;
+	place[VNODE_ROOT] = VNODE_ROOT;
+	to->end[VNODE_ROOT] = (uint32_t)s->count;
+	next[VNODE_ROOT] = VNODE_NO_STACK;
 	for (uint32_t v = 1; v < s->count; v++) {
-		uint32_t *next = &r->cursor[s->parent[v]];
-		r->place[v] = *next;
-		*next += r->size[v];
-		r->cursor[v] = r->place[v] + 1;
+		uint32_t parent = s->parent[v], at = next[parent];
+		place[v] = at;
+		next[parent] += next[v];
+		to->parent[at] = place[parent];
+		to->entry[at] = s->entry[v];
+		to->end[at] = next[parent];
+		next[v] = at + 1;
 	}
-}
-
-static bool move_columns(struct stacks *s, const uint32_t *place)
-{
-	uint32_t *parent = mem_array(s->cap, sizeof *parent);
-	entry_id *entry = mem_array(s->cap, sizeof *entry);
-	if (!parent || !entry) {
-		mem_free(parent);
-		mem_free(entry);
-		return false;
-	}
-	for (size_t v = 0; v < s->count; v++) {
-		parent[place[v]] = place[s->parent[v]];
-		entry[place[v]] = s->entry[v];
-	}
-	mem_free(s->parent);
-	mem_free(s->entry);
-	s->parent = parent;
-	s->entry = entry;
-	return true;
+	to->count = s->count;
 }
 
 uint32_t *stacks_reorder(struct stacks *s)
 {
-	struct reorder r = {
-		.size = mem_zarray(s->count, sizeof *r.size),
-		.cursor = mem_zarray(s->count, sizeof *r.cursor),
-		.place = mem_array(s->count, sizeof *r.place),
-	};
-	bool is_done = r.size && r.cursor && r.place;
+	struct stacks to = *s, was = *s;
+	uint32_t *next = mem_zarray(s->count, sizeof *next);
+	uint32_t *place = mem_array(s->count, sizeof *place);
+	to.parent = mem_array(s->cap, sizeof *to.parent);
+	to.entry = mem_array(s->cap, sizeof *to.entry);
+	bool is_done = next && place && to.parent && to.entry;
 	if (is_done) {
-		find_places(s, &r);
-		is_done = move_columns(s, r.place);
+		to.parent[VNODE_ROOT] = VNODE_ROOT;
+		to.entry[VNODE_ROOT] = s->entry[VNODE_ROOT];
+		find_places(s, next, place, &to);
+		*s = to;
 	}
-	mem_free(r.size);
-	mem_free(r.cursor);
+	mem_free(next);
+	mem_free(is_done ? was.parent : to.parent);
+	mem_free(is_done ? was.entry : to.entry);
 	if (!is_done) {
-		mem_free(r.place);
-		return NULL;
+		mem_free(place);
+		place = NULL;
 	}
-	stacks_close(s);
-	return r.place;
+	return place;
 }

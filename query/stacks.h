@@ -8,9 +8,10 @@
 struct stacks *stacks_new(size_t site_count, size_t vnode_count, entry_id no_stack);
 /* stacks_add - a vnode; parents come first.  VNODE_NONE: no memory. */
 uint32_t stacks_add(struct stacks *s, uint32_t parent, entry_id entry);
-/* stacks_close - find the ends of subtrees of a tree in preorder. */
+/* stacks_add_next - the same in preorder.  Ends are right when stacks_close was called. */
+uint32_t stacks_add_next(struct stacks *s, uint32_t parent, entry_id entry);
 void stacks_close(struct stacks *s);
-/* stacks_reorder - put a tree in preorder and close it; the new vnode of each old one, for the
+/* stacks_reorder - put a tree in preorder, with its ends; the new vnode of each old one, for the
  * caller to free and to move inner and leaf by; NULL: no memory.  The two fixed ones stay. */
 uint32_t *stacks_reorder(struct stacks *s);
 

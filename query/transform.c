@@ -64,11 +64,18 @@ static uint32_t find_function(const struct transform *t, uint32_t at, entry_id e
 	return at;
 }
 
+/* Only folding recursion goes back to frames that others came after. */
+static uint32_t add_vnode(struct transform *t, uint32_t at, entry_id entry)
+{
+	return t->stage->is_recursion ? stacks_add(t->to, at, entry)
+				      : stacks_add_next(t->to, at, entry);
+}
+
 static uint32_t fold_recursion(struct transform *t, uint32_t v, uint32_t at, entry_id entry)
 {
 	go_on(t, v);
 	uint32_t same = *on_way(t, v) > 1 ? find_function(t, at, entry) : VNODE_ROOT;
-	return same != VNODE_ROOT ? same : stacks_add(t->to, at, entry);
+	return same != VNODE_ROOT ? same : add_vnode(t, at, entry);
 }
 
 static uint32_t move_vnode(struct transform *t, uint32_t v)
@@ -78,20 +85,20 @@ static uint32_t move_vnode(struct transform *t, uint32_t v)
 	bool fits = t->flags && t->flags[entry];
 	switch (t->stage->kind) {
 	case STAGE_HIDE:
-		return fits ? at : stacks_add(t->to, at, entry);
+		return fits ? at : add_vnode(t, at, entry);
 	case STAGE_ZOOM:
 		t->state[v] = t->state[parent] || fits;
-		return t->state[v] ? stacks_add(t->to, at, entry) : VNODE_ROOT;
+		return t->state[v] ? add_vnode(t, at, entry) : VNODE_ROOT;
 	case STAGE_TRIM:
 		t->state[v] = t->state[parent] || fits;
-		return t->state[v] ? at : stacks_add(t->to, at, entry);
+		return t->state[v] ? at : add_vnode(t, at, entry);
 	default:
 		break;
 	}
 	if (t->stage->is_recursion)
 		return fold_recursion(t, v, at, entry);
 	t->state[v] = fits;
-	return fits && t->state[parent] ? at : stacks_add(t->to, at, entry);
+	return fits && t->state[parent] ? at : add_vnode(t, at, entry);
 }
 
 static bool move_all(struct transform *t)
