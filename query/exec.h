@@ -171,16 +171,18 @@ struct exec {
 	struct where w;
 	struct cells cells[2][MEASURE_COUNT];
 	uint32_t *place[2][MEASURE_COUNT]; /* by cell: its vnode */
-	uint32_t *self[2][MEASURE_COUNT];  /* by cell: the group that holds its leaf; GROUP_NONE */
-	struct graph_sum all[2];           /* the population without filters */
+	/* By cell: the group that holds its leaf; GROUP_NONE.  Not where vnodes are groups. */
+	uint32_t *self[2][MEASURE_COUNT];
+	struct graph_sum all[2]; /* the population without filters */
 
 	const struct stacks *stacks[2]; /* after transforms */
 	struct stacks *owned_stacks[2];
 	struct frame_groups frames;       /* by the keys of frames */
 	struct frame_groups stack_frames; /* by what tells stacks apart */
 	struct merged stack_tree;         /* of the key `stack` beside others */
-	uint32_t *match[2];  /* by vnode of stacks: outermost frame that fits the view's step */
-	uint32_t *below[2];  /* VIEW_PEEK, by vnode below a match: the first one on the way from it */
+	uint32_t *match[2]; /* by vnode of stacks: outermost frame that fits the view's step */
+	uint32_t
+		*below[2]; /* VIEW_PEEK, by vnode below a match: the first one on the way from it */
 	struct strtab names; /* texts that make groups of two files equal, and classes */
 
 	struct space space;
@@ -233,6 +235,8 @@ enum neap_err space_build(struct exec *x);
 void space_release(struct exec *x);
 /* space_drop - of cells that were loaded apart: drop what zoom or the view's step leaves out. */
 enum neap_err space_drop(struct exec *x, size_t side, struct cells *c);
+/* space_need_self - room for x->self; false: no memory. */
+bool space_need_self(struct exec *x);
 /* space_group - what a group is called by; NULL for the root of a tree. */
 const struct group *space_group(const struct exec *x, uint32_t group);
 /* Trees and stacks (exec_tree.c). */

@@ -310,11 +310,11 @@ static bool reserve_rows(const struct plain *t, struct gathered *to)
 	size_t count = 0, width = t->x->pl->column_count;
 	if (t->depth_most < UINT32_MAX)
 		return true;
+	if (t->flat) /* room that is not used costs nothing */
+		return vec_reserve((void **)&t->flat->rows, &t->flat->row_cap,
+				   t->x->space.group_count, sizeof *t->flat->rows);
 	for (uint32_t v = 1; v < t->x->space.group_count; v++)
 		count += row_has_values(t->x, v);
-	if (t->flat)
-		return vec_reserve((void **)&t->flat->rows, &t->flat->row_cap, count,
-				   sizeof *t->flat->rows);
 	return vec_reserve((void **)&to->rows, &to->row_cap, to->row_count + count,
 			   sizeof *to->rows) &&
 	       vec_reserve((void **)&to->cells, &to->cell_cap, (to->row_count + count) * width,

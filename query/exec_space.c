@@ -104,12 +104,26 @@ static bool begin_cells(struct exec *x, size_t side, size_t m)
 	struct cells *c = &x->cells[side][m];
 	uint32_t *place = mem_array(c->count, sizeof *place);
 	x->place[side][m] = place;
-	x->self[side][m] = mem_array(c->count, sizeof *x->self[side][m]);
-	if (!place || !x->self[side][m])
+	if (!place)
 		return false;
 	for (size_t i = 0; i < c->count; i++)
 		place[i] = begin_of(x, side, cell_site(c, i));
 	return drop_unplaced(c, place);
+}
+
+bool space_need_self(struct exec *x)
+{
+	bool is_good = true;
+	for (size_t side = 0; side < x->pl->side_count; side++) {
+		for (size_t m = 0; is_good && m < MEASURE_COUNT; m++) {
+			if (!x->pl->needs_measure[m])
+				continue;
+			uint32_t *self = mem_array(x->cells[side][m].count, sizeof *self);
+			x->self[side][m] = self;
+			is_good = self;
+		}
+	}
+	return is_good;
 }
 
 enum neap_err space_drop(struct exec *x, size_t side, struct cells *c)
@@ -160,6 +174,8 @@ static enum neap_err build_frames(struct exec *x)
 	struct plan *pl = x->pl;
 	struct space *sp = &x->space;
 	enum neap_err code = frame_groups_build(x, pl->keys, pl->key_count, &x->frames);
+	if (!code && !space_need_self(x))
+		code = exec_no_memory(x);
 	sp->kind = SPACE_FRAMES;
 	sp->group_count = x->frames.count;
 	for (size_t side = 0; !code && side < pl->side_count; side++) {

@@ -381,16 +381,14 @@ static void use_tree(struct exec *x, const struct frame_groups *fg, enum space_k
 	}
 }
 
-/* Cells move from the stacks to the tree; their leaf is where they are. */
+/* Cells move from the stacks to the tree. */
 static void move_cells(struct exec *x, uint32_t *const place_of[2])
 {
 	for (size_t side = 0; side < x->pl->side_count; side++) {
 		for (size_t m = 0; m < MEASURE_COUNT; m++) {
 			uint32_t *place = x->place[side][m];
-			for (size_t i = 0; i < x->cells[side][m].count; i++) {
+			for (size_t i = 0; i < x->cells[side][m].count; i++)
 				place[i] = place_of[side][place[i]];
-				x->self[side][m][i] = place[i];
-			}
 		}
 	}
 }

@@ -29,7 +29,7 @@ struct tuples {
 	} * levels;                /* [width] */
 	size_t join_count;         /* values that are joined: keys of frames are one, the leaf */
 	size_t site_count;         /* of these, they depend on the site alone */
-	uint32_t *of_site[2];      /* by site: number of its values; UINT32_MAX: not known */
+	uint32_t *of_site[2];      /* by site: number of its values, or NOT_MET, ... */
 	size_t count, cap;
 	struct group *groups;
 	uint64_t *tuple, *shown; /* [width]: what makes groups equal, and what they are called by */
@@ -143,21 +143,23 @@ static uint32_t number_of(struct map *m, uint64_t key)
 
 #define SMALL_END (UINT64_C(1) << 31)
 
-/* The number of what is joined, from that of the `before` values so far; UINT32_MAX: no memory. */
-static uint32_t join(struct tuples *t, size_t k, size_t before, uint32_t number)
+/* Of sites that have no number: not met, met for the first time, or each of their cells has its own. */
+#define NOT_MET    UINT32_MAX
+#define MET        (UINT32_MAX - 1)
+#define EACH_APART (UINT32_MAX - 2)
+
+/* What the number so far and a value are known by; the first of several is known by itself. */
+static bool join_key(struct tuples *t, size_t k, bool is_alone, uint32_t number, uint64_t *key_out)
 {
 	uint64_t value = t->tuple[k];
-	if (!before && t->join_count > 1 && value < SMALL_END)
-		return (uint32_t)value;
 	if (value >= SMALL_END) {
 		uint32_t large = number_of(&t->levels[k].large, value);
 		if (large >= SMALL_END)
-			return UINT32_MAX;
+			return false;
 		value = SMALL_END | large;
-		if (!before && t->join_count > 1)
-			return (uint32_t)value;
 	}
-	return number_of(&t->levels[k].joined, (uint64_t)number << 32 | value);
+	*key_out = is_alone ? value : (uint64_t)number << 32 | value;
+	return true;
 }
 
 static bool value_at(struct tuples *t, const struct cells *c, size_t side, size_t i, size_t k)
@@ -175,31 +177,52 @@ static bool is_joined(const struct tuples *t, size_t k)
 	return k >= t->x->pl->key_count || !t->x->pl->keys[k].is_frame;
 }
 
-/* Join the values that are of the site alone, or after them the others. */
-static uint32_t join_some(struct tuples *t, size_t side, size_t m, size_t i, bool of_site,
-			  uint32_t number)
+#define AHEAD 16u /* cells: what they are joined to is fetched before it is needed */
+
+/* The cells whose values are joined, in order, and the number of each so far. */
+struct joining {
+	size_t side, m;
+	const uint32_t *cells; /* NULL: all of them */
+	uint32_t *numbers;
+	size_t count;
+};
+
+static size_t cell_at(const struct joining *j, size_t at)
 {
-	const struct cells *c = &t->x->cells[side][m];
-	size_t before = of_site ? 0 : t->site_count;
-	for (size_t k = 0; k < t->width && number != UINT32_MAX; k++) {
-		if (!is_joined(t, k) || is_of_site(t, k) != of_site)
-			continue;
-		number = value_at(t, c, side, i, k) ? join(t, k, before++, number) : UINT32_MAX;
-	}
-	return number;
+	return j->cells ? j->cells[at] : at;
 }
 
-static uint32_t site_number(struct tuples *t, size_t side, size_t m, size_t i)
+/* One more value of each. */
+static bool join_column(struct tuples *t, const struct joining *j, size_t k, bool is_first)
 {
-	const struct cells *c = &t->x->cells[side][m];
-	uint32_t site_idx = cell_site(c, i);
-	uint32_t *known = &t->of_site[side][site_idx];
-	if (*known != UINT32_MAX)
-		return *known;
-	uint32_t number = join_some(t, side, m, i, true, 0);
-	if (!is_mixed(c, site_idx))
-		*known = number;
-	return number;
+	const struct cells *c = &t->x->cells[j->side][j->m];
+	struct map *joined = &t->levels[k].joined;
+	uint64_t *keys = mem_array(j->count, sizeof *keys);
+	bool is_alone = is_first && t->join_count > 1, is_good = keys;
+	for (size_t i = 0; is_good && i < j->count; i++)
+		is_good = value_at(t, c, j->side, cell_at(j, i), k) &&
+			  join_key(t, k, is_alone, j->numbers[i], &keys[i]) && !exec_polls(t->x, i);
+	for (size_t i = 0; is_good && i < j->count; i++) {
+		if (!is_alone && i + AHEAD < j->count)
+			map_fetch(joined, keys[i + AHEAD]);
+		j->numbers[i] = is_alone ? (uint32_t)keys[i] : number_of(joined, keys[i]);
+		is_good = j->numbers[i] != UINT32_MAX && !exec_polls(t->x, i);
+	}
+	mem_free(keys);
+	return is_good;
+}
+
+/* Join the values that are of the site alone, or after them the others. */
+static bool join_some(struct tuples *t, const struct joining *j, bool of_site)
+{
+	size_t before = of_site ? 0 : t->site_count;
+	for (size_t k = 0; k < t->width; k++) {
+		if (!is_joined(t, k) || is_of_site(t, k) != of_site)
+			continue;
+		if (!join_column(t, j, k, !before++))
+			return false;
+	}
+	return true;
 }
 
 static bool add_group(struct tuples *t, size_t side, size_t m, size_t i)
@@ -223,23 +246,72 @@ static bool add_group(struct tuples *t, size_t side, size_t m, size_t i)
 	return true;
 }
 
-static bool place_cell(struct tuples *t, size_t side, size_t m, size_t i)
+/* Cells of sites that were not met, one of each; all of sites with blocks of many sizes. */
+static size_t list_new(struct tuples *t, size_t side, size_t m, uint32_t *cells)
 {
-	uint32_t group = t->site_count ? site_number(t, side, m, i) : 0;
-	if (group != UINT32_MAX && t->site_count < t->join_count)
-		group = join_some(t, side, m, i, false, group);
-	t->x->place[side][m][i] = t->x->self[side][m][i] = group;
-	return group < t->count || (group == t->count && add_group(t, side, m, i));
+	const struct cells *c = &t->x->cells[side][m];
+	size_t count = 0;
+	for (size_t i = 0; i < c->count; i++) {
+		uint32_t *known = &t->of_site[side][cell_site(c, i)];
+		if (*known == NOT_MET)
+			*known = is_mixed(c, (uint32_t)cell_site(c, i)) ? EACH_APART : MET;
+		else if (*known != EACH_APART)
+			continue;
+		cells[count++] = (uint32_t)i;
+	}
+	return count;
+}
+
+/* The part of the numbers that the sites give. */
+static bool number_sites(struct tuples *t, size_t side, size_t m, uint32_t *numbers)
+{
+	const struct cells *c = &t->x->cells[side][m];
+	uint32_t *of_site = t->of_site[side];
+	uint32_t *cells = mem_array(c->count, sizeof *cells);
+	struct joining j = {.side = side, .m = m, .cells = cells};
+	j.numbers = mem_zarray(c->count, sizeof *j.numbers);
+	bool is_good = cells && j.numbers;
+	if (is_good) {
+		j.count = list_new(t, side, m, cells);
+		is_good = join_some(t, &j, true);
+	}
+	for (size_t i = 0, at = 0; is_good && i < c->count; i++) {
+		uint32_t *known = &of_site[cell_site(c, i)];
+		bool is_new = at < j.count && cells[at] == i;
+		numbers[i] = is_new ? j.numbers[at++] : *known;
+		if (is_new && *known == MET)
+			*known = numbers[i];
+	}
+	mem_free(cells);
+	mem_free(j.numbers);
+	return is_good;
+}
+
+static bool place_measure(struct tuples *t, size_t side, size_t m)
+{
+	struct exec *x = t->x;
+	uint32_t *numbers = x->place[side][m];
+	struct joining j = {
+		.side = side, .m = m, .numbers = numbers, .count = x->cells[side][m].count};
+	if (j.count)
+		memset(numbers, 0, j.count * sizeof *numbers);
+	bool is_good =
+		(!t->site_count || number_sites(t, side, m, numbers)) && join_some(t, &j, false);
+	for (size_t i = 0; is_good && i < j.count; i++) {
+		is_good = numbers[i] < t->count || add_group(t, side, m, i);
+		x->self[side][m][i] = numbers[i];
+	}
+	return is_good;
 }
 
 static bool place_all(struct tuples *t)
 {
 	struct exec *x = t->x;
-	bool is_good = true;
+	bool is_good = space_need_self(x);
 	for (size_t side = 0; is_good && side < x->pl->side_count; side++) {
 		for (size_t m = 0; is_good && m < MEASURE_COUNT; m++) {
-			for (size_t i = 0; is_good && i < x->cells[side][m].count; i++)
-				is_good = place_cell(t, side, m, i) && !exec_polls(x, i);
+			if (x->pl->needs_measure[m])
+				is_good = place_measure(t, side, m);
 		}
 	}
 	return is_good;
@@ -369,6 +441,8 @@ enum neap_err space_build_peek(struct exec *x)
 		}
 	}
 	use_groups(x, groups, 3 * count);
+	if (!space_need_self(x))
+		return exec_no_memory(x);
 	for (size_t side = 0; side < pl->side_count; side++) {
 		for (size_t m = 0; m < MEASURE_COUNT; m++)
 			place_frame_row(x, side, m);

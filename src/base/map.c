@@ -28,6 +28,12 @@ uint32_t map_find(const struct map *m, uint64_t key)
 	return m->cap ? map_slot(m->slots, m->cap, key)->value : MAP_ABSENT;
 }
 
+void map_fetch(const struct map *m, uint64_t key)
+{
+	if (m->cap)
+		__builtin_prefetch(&m->slots[mix(key) & (m->cap - 1)]);
+}
+
 static bool map_grow(struct map *m)
 {
 	size_t cap = m->cap ? m->cap * 2 : FIRST_SLOTS;

@@ -24,6 +24,7 @@ struct map {
 };
 uint32_t map_find(const struct map *m, uint64_t key);      /* MAP_ABSENT if not there */
 bool map_put(struct map *m, uint64_t key, uint32_t value); /* false: out of memory */
+void map_fetch(const struct map *m, uint64_t key);         /* it will be looked for soon */
 void map_clear(struct map *m);
 void map_release(struct map *m);
 
