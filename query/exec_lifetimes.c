@@ -301,33 +301,73 @@ static void add_place(const struct exec *x, size_t side, uint32_t place)
 /* ---- groups of frames ---------------------------------------------------------------------- */
 
 /*
- * All groups that are asked for in one walk: the blocks of each lifetime are added up by group, as
- * many groups at a time as there is room for.
+ * The cells of many groups lie all over the order, and so do the groups of neighbours in it.  So the
+ * runs of cells of all outermost vnodes are listed first, apart for every few groups: their blocks of
+ * each lifetime, which are what is added to, then stay in the cache.  Two threads list runs of
+ * half the vnodes each, and add up every other part.
  */
-#define ROOM   4000000u /* numbers */
-#define NO_ROW UINT32_MAX
+#define PART_NUMBERS 60000u
+#define RUNS_AHEAD   12u
+#define NO_ROW       UINT32_MAX
+
+struct run {
+	uint32_t row, first, end; /* the group, and cells in order */
+};
 
 struct filling {
 	struct exec *x;
 	size_t side;
-	uint32_t from, to;      /* vnodes */
 	bool polls;             /* in the thread of the query */
-	const uint32_t *row_of; /* by group; NO_ROW: not now */
-	uint32_t *covered;      /* by group: where its last outermost vnode ends */
-	double *blocks;         /* [row * rank_count + rank] */
+	uint32_t from, to;      /* vnodes whose runs it lists */
+	const uint32_t *row_of; /* by group; NO_ROW: nobody asks */
+	const uint32_t *groups; /* by row */
+	size_t row_count, part_rows, part_count;
+	size_t first_part;    /* it adds up this one and each second after it */
+	uint32_t *covered;    /* by group: where its last outermost vnode ends */
+	size_t *next;         /* by part: how many runs; then where the next one goes */
+	struct run *runs;     /* of both; NULL: they are counted */
+	const size_t *end_of; /* by part, in runs */
+	double *blocks;       /* [(row of the part) * rank_count + rank] */
 };
 
-static bool filling_init(struct filling *f, size_t row_count)
+static bool filling_init(struct filling *f)
 {
-	f->covered = mem_zarray(f->x->space.group_count, sizeof *f->covered);
-	f->blocks = mem_zarray(row_count, f->x->lifetimes[f->side]->rank_count * sizeof *f->blocks);
-	return f->covered && f->blocks;
+	size_t ranks = f->x->lifetimes[f->side]->rank_count;
+	f->covered = mem_array(f->x->space.group_count, sizeof *f->covered);
+	f->next = mem_zarray(f->part_count, sizeof *f->next);
+	f->blocks = mem_array(f->part_rows, ranks * sizeof *f->blocks);
+	return f->covered && f->next && f->blocks;
 }
 
 static void filling_release(struct filling *f)
 {
 	mem_free(f->covered);
+	mem_free(f->next);
 	mem_free(f->blocks);
+}
+
+static void list_runs(void *arg)
+{
+	struct filling *f = arg;
+	const uint32_t *first = f->x->cell_first[f->side];
+	struct frame_walk w = frame_walk_init(f->x, f->side, f->from, f->to);
+	uint32_t group, end;
+	memset(f->covered, 0, f->x->space.group_count * sizeof *f->covered);
+	for (uint32_t v = f->from; frames_above(f->x, f->side, &v, &group, &end);) {
+		if (group != GROUP_NONE && f->covered[group] < end)
+			f->covered[group] = end;
+	}
+	for (uint32_t i = 1; frame_walk_next(&w); i++) {
+		if (f->polls && exec_polls(f->x, i))
+			return;
+		uint32_t row = w.group == GROUP_NONE ? NO_ROW : f->row_of[w.group];
+		if (row == NO_ROW || w.at < f->covered[w.group])
+			continue;
+		f->covered[w.group] = w.at_end;
+		size_t at = f->next[row / f->part_rows]++;
+		if (f->runs)
+			f->runs[at] = (struct run){row, first[w.place], first[w.place_end]};
+	}
 }
 
 static void add_each(const struct lifetimes *l, double *blocks, size_t first, size_t end)
@@ -352,49 +392,6 @@ static void fill_row(const struct lifetimes *l, double *blocks, size_t first, si
 	add_each(l, blocks, to * l->chunk_cells, end);
 }
 
-static void fill(void *arg)
-{
-	struct filling *f = arg;
-	const struct lifetimes *l = f->x->lifetimes[f->side];
-	const uint32_t *first = f->x->cell_first[f->side];
-	struct frame_walk w = frame_walk_init(f->x, f->side, f->from, f->to);
-	uint32_t group, end;
-	for (uint32_t v = f->from; frames_above(f->x, f->side, &v, &group, &end);) {
-		if (group != GROUP_NONE && f->covered[group] < end)
-			f->covered[group] = end;
-	}
-	for (uint32_t i = 1; frame_walk_next(&w); i++) {
-		if (f->polls && exec_polls(f->x, i))
-			return;
-		if (w.group == GROUP_NONE || f->row_of[w.group] == NO_ROW ||
-		    w.at < f->covered[w.group])
-			continue;
-		f->covered[w.group] = w.at_end;
-		fill_row(l, f->blocks + f->row_of[w.group] * l->rank_count, first[w.place],
-			 first[w.place_end]);
-	}
-}
-
-static bool fill_both(struct filling *first, struct filling *second, size_t row_count)
-{
-	struct exec *x = first->x;
-	uint32_t count = first->to;
-	if (!frames_use_two_threads(x, first->side)) {
-		fill(first);
-		return !x->pl->was_cancelled;
-	}
-	*second = *first;
-	first->to = second->from = count / 2;
-	second->polls = false;
-	if (!filling_init(second, row_count))
-		return false;
-	both_run(fill, first, second);
-	size_t ranks = x->lifetimes[first->side]->rank_count;
-	for (size_t i = 0; i < row_count * ranks; i++)
-		first->blocks[i] += second->blocks[i];
-	return !x->pl->was_cancelled;
-}
-
 /* What a row says; blocks of each lifetime, by rank. */
 static struct quantiles read_quantiles(const struct lifetimes *l, const double *blocks)
 {
@@ -414,44 +411,135 @@ static struct quantiles read_quantiles(const struct lifetimes *l, const double *
 	return q;
 }
 
-static bool find_quantiles(struct exec *x, size_t side, const uint32_t *groups, size_t count,
-			   uint32_t *row_of)
+static void fetch_cells(const struct lifetimes *l, const struct run *run)
 {
-	struct lifetimes *l = x->lifetimes[side];
-	struct filling first = {.x = x, .side = side, .polls = true, .row_of = row_of};
-	struct filling second = {.covered = NULL};
-	for (size_t i = 0; i < count; i++)
-		row_of[groups[i]] = (uint32_t)i;
-	first.to = (uint32_t)x->space.vnode_count[side];
-	bool is_good = filling_init(&first, count) && fill_both(&first, &second, count);
-	for (size_t i = 0; i < count; i++) {
-		if (is_good)
-			l->of_group[groups[i]] =
-				read_quantiles(l, first.blocks + i * l->rank_count);
-		row_of[groups[i]] = NO_ROW;
+	__builtin_prefetch(&l->ordered_rank[run->first]);
+	__builtin_prefetch(&l->ordered_blocks[run->first]);
+}
+
+static void add_part(struct filling *f, size_t part)
+{
+	struct lifetimes *l = f->x->lifetimes[f->side];
+	size_t ranks = l->rank_count, first_row = part * f->part_rows;
+	size_t end = f->end_of[part], rows = f->row_count - first_row;
+	rows = rows < f->part_rows ? rows : f->part_rows;
+	memset(f->blocks, 0, rows * ranks * sizeof *f->blocks);
+	for (size_t i = part ? f->end_of[part - 1] : 0; i < end; i++) {
+		const struct run *run = &f->runs[i];
+		if (i + RUNS_AHEAD < end)
+			fetch_cells(l, run + RUNS_AHEAD);
+		fill_row(l, f->blocks + (run->row - first_row) * ranks, run->first, run->end);
 	}
-	filling_release(&first);
-	filling_release(&second);
+	for (size_t row = 0; row < rows; row++)
+		l->of_group[f->groups[first_row + row]] =
+			read_quantiles(l, f->blocks + row * ranks);
+}
+
+static void add_parts(void *arg)
+{
+	struct filling *f = arg;
+	for (size_t part = f->first_part; part < f->part_count; part += 2) {
+		if (f->polls && plan_is_cancelled(f->x->pl))
+			return;
+		add_part(f, part);
+	}
+}
+
+static void run_two(struct filling f[2], void (*work)(void *))
+{
+	if (frames_use_two_threads(f[0].x, f[0].side)) {
+		both_run(work, &f[0], &f[1]);
+	} else {
+		work(&f[0]);
+		work(&f[1]);
+	}
+}
+
+/* Where the runs of each part end, and where each half puts its own; returns how many there are. */
+static size_t place_runs(struct filling f[2], size_t *end_of)
+{
+	size_t count = 0;
+	for (size_t part = 0; part < f[0].part_count; part++) {
+		for (size_t half = 0; half < 2; half++) {
+			size_t of_half = f[half].next[part];
+			f[half].next[part] = count;
+			count += of_half;
+		}
+		end_of[part] = count;
+	}
+	return count;
+}
+
+static bool fill(struct filling f[2], size_t *end_of)
+{
+	const struct plan *pl = f[0].x->pl;
+	if (!end_of || !filling_init(&f[0]) || !filling_init(&f[1]))
+		return false;
+	run_two(f, list_runs);
+	size_t count = place_runs(f, end_of);
+	struct run *runs = pl->was_cancelled ? NULL : mem_array(count, sizeof *runs);
+	for (size_t half = 0; half < 2; half++) {
+		f[half].runs = runs;
+		f[half].end_of = end_of;
+	}
+	if (runs)
+		run_two(f, list_runs);
+	if (runs && !pl->was_cancelled)
+		run_two(f, add_parts);
+	mem_free(runs);
+	return runs && !pl->was_cancelled;
+}
+
+static bool find_quantiles(struct exec *x, size_t side, const uint32_t *groups, size_t count,
+			   const uint32_t *row_of)
+{
+	uint32_t vnode_count = (uint32_t)x->space.vnode_count[side];
+	struct filling of = {.x = x,
+			     .side = side,
+			     .row_of = row_of,
+			     .groups = groups,
+			     .row_count = count,
+			     .part_rows = PART_NUMBERS / (x->lifetimes[side]->rank_count + 1) + 1};
+	if (frames_as_if_large(x))
+		of.part_rows = 2;
+	of.part_count = count / of.part_rows + 1;
+	struct filling f[2] = {of, of};
+	f[0].polls = true;
+	f[0].to = f[1].from = vnode_count / 2;
+	f[1].to = vnode_count;
+	f[1].first_part = 1;
+	size_t *end_of = mem_array(of.part_count, sizeof *end_of);
+	bool is_good = fill(f, end_of);
+	mem_free(end_of);
+	filling_release(&f[0]);
+	filling_release(&f[1]);
 	return is_good;
+}
+
+static bool are_known(const struct lifetimes *l, const uint32_t *groups, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (!l->of_group[groups[i]].is_known)
+			return false;
+	}
+	return true;
 }
 
 static bool prepare_side(struct exec *x, size_t side, const uint32_t *groups, size_t count)
 {
 	struct lifetimes *l = x->lifetimes[side];
-	size_t group_count = x->space.group_count, most = ROOM / (l->rank_count + 1) + 1;
-	uint32_t *row_of = mem_array(group_count, sizeof *row_of);
+	size_t group_count = x->space.group_count;
 	if (!l->of_group)
 		l->of_group = mem_zarray(group_count, sizeof *l->of_group);
-	bool is_good = row_of && l->of_group;
-	while (is_good && count && l->of_group[groups[count - 1]].is_known)
-		count--;
-	if (is_good)
-		memset(row_of, 0xff, group_count * sizeof *row_of);
-	if (frames_as_if_large(x))
-		most = 3;
-	for (size_t i = 0; is_good && i < count; i += most)
-		is_good = find_quantiles(x, side, groups + i, count - i < most ? count - i : most,
-					 row_of);
+	if (!l->of_group || are_known(l, groups, count))
+		return l->of_group;
+	uint32_t *row_of = mem_array(group_count, sizeof *row_of);
+	if (!row_of)
+		return false;
+	memset(row_of, 0xff, group_count * sizeof *row_of);
+	for (size_t i = 0; i < count; i++)
+		row_of[groups[i]] = (uint32_t)i;
+	bool is_good = find_quantiles(x, side, groups, count, row_of);
 	mem_free(row_of);
 	return is_good;
 }

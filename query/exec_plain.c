@@ -42,11 +42,17 @@ bool tree_is_plain(const struct exec *x)
 }
 
 /* row_has_values, for most trees without a call.  Fills what the row's total is. */
-static inline bool has_values(const struct plain *t, struct open_row *row)
+static inline bool has_values(const struct plain *t, const struct open_row *above,
+			      struct open_row *row)
 {
 	const struct exec *x = t->x;
 	if (x->pl->side_count == 1 && row->place == row->end)
 		return false;
+	if (x->pl->side_count == 1 && above->v != VNODE_ROOT && row->place == above->place &&
+	    row->end == above->end) { /* all that is there: long chains of calls are common */
+		row->total_bytes = above->total_bytes;
+		return true;
+	}
 	struct graph_sum total = prefix_between(&x->prefix[0], MEASURE_MAIN, row->place, row->end);
 	bool has = x->pl->side_count == 1 && (total.blocks || total.bytes);
 	row->total_bytes = total.bytes;
@@ -294,7 +300,7 @@ static bool open_children(struct plain *t, const struct open_row *row, uint32_t 
 		child.v = c;
 		child.place = child.end; /* of the one before */
 		child.end = places_before(places, end[c]);
-		if (!has_values(t, &child))
+		if (!has_values(t, row, &child))
 			continue;
 		if (!vec_reserve((void **)&t->open, &t->open_cap, t->open_count + 1,
 				 sizeof *t->open))
