@@ -168,8 +168,11 @@ bool strip_draw_range(struct browser *b, const struct area *foot);
 /* strip_range_cuts - would one of them stand in a text there? */
 bool strip_range_cuts(const struct browser *b, const struct area *foot, unsigned col,
 		      unsigned cols);
-/* strip_reverse - show the range, or the instant, on a curve. */
-void strip_reverse(struct browser *b, const struct area *chart);
+/*
+ * strip_reverse - show the range, or the instant, on a curve; where colours tell classes, they
+ * stay as they are between the ends of a range.
+ */
+void strip_reverse(struct browser *b, const struct area *chart, bool has_colours);
 /* strip_instant - the instant that the query looks at; false: it has none, or a window. */
 bool strip_instant(const struct browser *b, uint64_t *ns_out);
 

@@ -243,7 +243,7 @@ bool strip_range_cuts(const struct browser *b, const struct area *foot, unsigned
 	return (low >= col && low <= col + cols) || (high >= col && high <= col + cols);
 }
 
-void strip_reverse(struct browser *b, const struct area *chart)
+void strip_reverse(struct browser *b, const struct area *chart, bool has_colours)
 {
 	uint64_t from, to;
 	if (!strip_range(b, &from, &to)) {
@@ -252,8 +252,10 @@ void strip_reverse(struct browser *b, const struct area *chart)
 		to = from;
 	}
 	unsigned low = column_of(b, chart->cols, from), high = column_of(b, chart->cols, to);
-	if (low == high && grid_is_utf8(chart->grid) && !chart->grid->is_mono) {
+	bool has_lines = grid_is_utf8(chart->grid) && !chart->grid->is_mono;
+	if (has_lines && (low == high || has_colours)) {
 		area_line(chart, low);
+		area_line(chart, high);
 		return;
 	}
 	for (unsigned row = 0; row < chart->rows; row++)
@@ -305,7 +307,7 @@ void strip_draw(struct browser *b, const struct area *a)
 	chart_area(&chart, look(b->pane == PANE_STRIP ? ROLE_CURSOR : ROLE_CHART), values, most);
 	mem_free(values);
 	b->strip_area = chart;
-	strip_reverse(b, &chart);
+	strip_reverse(b, &chart, false);
 	const struct area foot = area_cut(a, a->rows - 1, LABEL_COLS, 1, a->cols - LABEL_COLS - 1);
 	draw_foot(b, &foot);
 }

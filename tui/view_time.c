@@ -410,7 +410,7 @@ static void draw_chart(struct time_view *t, struct browser *b, const struct area
 		time_chart_draw(&t->chart_area, &t->chart);
 		t->chart.line = NULL;
 		draw_axis(t, a, &t->chart_area);
-		strip_reverse(b, &t->chart_area);
+		strip_reverse(b, &t->chart_area, true);
 		draw_foot(b, &foot);
 	}
 	mem_free(line);
