@@ -8,7 +8,6 @@
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <string.h>
@@ -80,10 +79,11 @@ Test(mem, large_blocks_can_be_had_in_a_child_of_a_process_with_threads)
 			alarm(10);
 			mem_free(mem_alloc(LARGE));
 			/* Not by exit: what the other thread had is lost here, as valgrind would say. */
-			kill(getpid(), SIGKILL);
+			execl("/bin/true", "true", (char *)NULL);
+			_exit(1);
 		}
 		cr_assert_eq(waitpid(child, &status, 0), child);
-		cr_assert_eq(status, SIGKILL, "child %d hung", i + 1);
+		cr_assert_eq(status, 0, "child %d hung", i + 1);
 	}
 	atomic_store(&has_hammered_enough, true);
 	pthread_join(thread, NULL);
