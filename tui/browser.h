@@ -154,6 +154,9 @@ void chrome_failure(struct browser *b, const struct area *a);
 
 /* ---- strip.c ------------------------------------------------------------------------------ */
 
+uint64_t strip_end_ns(const struct browser *b); /* of the run; never 0 */
+/* strip_column - of an instant, on a chart of the whole run. */
+unsigned strip_column(const struct browser *b, unsigned cols, uint64_t ns);
 void strip_draw(struct browser *b, const struct area *a);
 bool strip_act(struct browser *b, enum action action);
 /* strip_mouse - an event over the curve, rows and columns of the grid; false: it is elsewhere. */

@@ -73,6 +73,9 @@ tui_libtui_la_SOURCES = \
 	tui/through.h \
 	tui/time_chart.c \
 	tui/time_chart.h \
+	tui/time_draw.c \
+	tui/time_priv.h \
+	tui/time_values.c \
 	tui/tree_draw.c \
 	tui/tree_lines.c \
 	tui/tree_priv.h \

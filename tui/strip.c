@@ -24,15 +24,15 @@
 #define LABEL_COLS  8u
 #define COLS_UNSEEN 80u /* steps of the cursor where the curve has no room */
 
-static uint64_t end_ns(const struct browser *b)
+uint64_t strip_end_ns(const struct browser *b)
 {
 	uint64_t end = graph_end_time(b->model.graph);
 	return end ? end : 1;
 }
 
-static unsigned column_of(const struct browser *b, unsigned cols, uint64_t ns)
+unsigned strip_column(const struct browser *b, unsigned cols, uint64_t ns)
 {
-	unsigned col = (unsigned)((double)ns / (double)end_ns(b) * cols);
+	unsigned col = (unsigned)((double)ns / (double)strip_end_ns(b) * cols);
 	return col >= cols ? cols - 1 : col;
 }
 
@@ -56,7 +56,7 @@ static int64_t fill_values(const struct browser *b, int64_t *values, unsigned co
 	struct graph_peak peak = graph_peak(b->model.graph);
 	memset(values, 0, count * sizeof *values);
 	for (size_t i = 0; i <= p->snapshot_count; i++) {
-		unsigned step = column_of(b, count, b->ticks[i].time_ns);
+		unsigned step = strip_column(b, count, b->ticks[i].time_ns);
 		while (at < step)
 			values[++at] = last;
 		last = b->ticks[i].live.bytes;
@@ -65,7 +65,7 @@ static int64_t fill_values(const struct browser *b, int64_t *values, unsigned co
 	}
 	while (at + 1 < count)
 		values[++at] = last;
-	unsigned step = column_of(b, count, peak.time_ns);
+	unsigned step = strip_column(b, count, peak.time_ns);
 	if (peak.bytes > values[step])
 		values[step] = peak.bytes;
 	for (unsigned i = 0; i < count; i++) {
@@ -98,21 +98,21 @@ static bool parse_instant(const struct browser *b, const char *p, size_t bytes, 
 	}
 	*ns_out = !strcmp(word, "start")  ? 0
 		  : !strcmp(word, "peak") ? graph_peak(b->model.graph).time_ns
-					  : end_ns(b);
+					  : strip_end_ns(b);
 	if (!strcmp(word, "start") || !strcmp(word, "peak") || !strcmp(word, "end"))
 		return true;
 	double n = word[0] >= '0' && word[0] <= '9' ? strtod(word, &rest) : -1, ns = -1;
 	if (n < 0)
 		return false;
 	if (!strcmp(rest, "%"))
-		ns = n / 100 * (double)end_ns(b);
+		ns = n / 100 * (double)strip_end_ns(b);
 	for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
 		if (!strcmp(rest, units[i].word))
 			ns = n * units[i].ns;
 	}
 	if (ns < 0)
 		return false;
-	*ns_out = ns > (double)end_ns(b) ? end_ns(b) : (uint64_t)(ns + 0.5);
+	*ns_out = ns > (double)strip_end_ns(b) ? strip_end_ns(b) : (uint64_t)(ns + 0.5);
 	return true;
 }
 
@@ -149,7 +149,7 @@ bool strip_range(const struct browser *b, uint64_t *from_out, uint64_t *to_out)
 		return false;
 	const char *second = dots + 2;
 	*from_out = 0;
-	*to_out = end_ns(b);
+	*to_out = strip_end_ns(b);
 	return (dots == text || parse_instant(b, text, (size_t)(dots - text), from_out)) &&
 	       (second == text + bytes ||
 		parse_instant(b, second, (size_t)(text + bytes - second), to_out));
@@ -170,7 +170,7 @@ bool strip_instant(const struct browser *b, uint64_t *ns_out)
 		return true;
 	case POP_LIVE:
 	case POP_LEAKED:
-		*ns_out = end_ns(b);
+		*ns_out = strip_end_ns(b);
 		return !strchr(head, ' ');
 	default:
 		return false;
@@ -215,7 +215,7 @@ static void draw_marks(struct browser *b, const struct area *a)
 	const struct profile *p = b->model.profile;
 	unsigned free_col = 0;
 	for (size_t i = 0; i < p->mark_count; i++) {
-		unsigned col = column_of(b, a->cols, p->marks[i].time_ns);
+		unsigned col = strip_column(b, a->cols, p->marks[i].time_ns);
 		if (col < free_col)
 			continue;
 		unsigned end = area_put(a, 0, col, look(ROLE_MARK), "@");
@@ -228,7 +228,7 @@ bool strip_draw_range(struct browser *b, const struct area *foot)
 	uint64_t from, to;
 	if (!strip_range(b, &from, &to))
 		return false;
-	unsigned low = column_of(b, foot->cols, from), high = column_of(b, foot->cols, to);
+	unsigned low = strip_column(b, foot->cols, from), high = strip_column(b, foot->cols, to);
 	area_fill(foot, 0, low, 1, 1, look_bold(ROLE_CURSOR), '[');
 	area_fill(foot, 0, high, 1, 1, look_bold(ROLE_CURSOR), low == high ? '|' : ']');
 	return true;
@@ -239,7 +239,7 @@ bool strip_range_cuts(const struct browser *b, const struct area *foot, unsigned
 	uint64_t from, to;
 	if (!strip_range(b, &from, &to))
 		return false;
-	unsigned low = column_of(b, foot->cols, from), high = column_of(b, foot->cols, to);
+	unsigned low = strip_column(b, foot->cols, from), high = strip_column(b, foot->cols, to);
 	return (low >= col && low <= col + cols) || (high >= col && high <= col + cols);
 }
 
@@ -251,7 +251,7 @@ void strip_reverse(struct browser *b, const struct area *chart, bool has_colours
 			return;
 		to = from;
 	}
-	unsigned low = column_of(b, chart->cols, from), high = column_of(b, chart->cols, to);
+	unsigned low = strip_column(b, chart->cols, from), high = strip_column(b, chart->cols, to);
 	bool has_lines = grid_is_utf8(chart->grid) && !chart->grid->is_mono;
 	if (has_lines && (low == high || has_colours)) {
 		area_line(chart, low);
@@ -267,10 +267,11 @@ static void draw_foot(struct browser *b, const struct area *a)
 	char text[FMT_BYTES];
 	uint64_t ns;
 	struct graph_peak peak = graph_peak(b->model.graph);
-	area_right(a, 0, a->cols, 12, look(ROLE_DIM), fmt_duration(text, sizeof text, end_ns(b)));
+	area_right(a, 0, a->cols, 12, look(ROLE_DIM),
+		   fmt_duration(text, sizeof text, strip_end_ns(b)));
 	draw_marks(b, a);
 	fmt_duration(text, sizeof text, peak.time_ns);
-	unsigned col = column_of(b, a->cols, peak.time_ns);
+	unsigned col = strip_column(b, a->cols, peak.time_ns);
 	const char *sign = grid_is_utf8(a->grid) ? "\u25b4" : "^";
 	unsigned width = text_cols(text) + 7;
 	if (col + width < a->cols && !strip_range_cuts(b, a, col, width))
@@ -282,7 +283,7 @@ static void draw_foot(struct browser *b, const struct area *a)
 	if (strip_draw_range(b, a))
 		return;
 	if (strip_instant(b, &ns)) {
-		col = column_of(b, a->cols, ns);
+		col = strip_column(b, a->cols, ns);
 		area_put(a, 0, col, look_bold(ROLE_CURSOR), grid_is_utf8(a->grid) ? "\u25b2" : "|");
 		if (b->pane == PANE_STRIP)
 			area_cursor(a, 0, col);
@@ -325,20 +326,20 @@ static uint64_t round_to(double ns, double most_ns)
 
 static uint64_t instant_of(const struct browser *b, unsigned col, unsigned cols)
 {
-	double col_ns = (double)end_ns(b) / cols;
+	double col_ns = (double)strip_end_ns(b) / cols;
 	return round_to(col_ns * (col + 0.5), col_ns / 4);
 }
 
 static uint64_t tenth_of(const struct browser *b, unsigned tenths)
 {
-	double end = (double)end_ns(b);
-	return tenths >= 10 ? end_ns(b) : round_to(end / 10 * tenths, end / 1000);
+	double end = (double)strip_end_ns(b);
+	return tenths >= 10 ? strip_end_ns(b) : round_to(end / 10 * tenths, end / 1000);
 }
 
 /* A column is what one sees move. */
 static void step(struct browser *b, bool is_back, unsigned cols)
 {
-	unsigned col = column_of(b, cols, instant_now(b));
+	unsigned col = strip_column(b, cols, instant_now(b));
 	if (is_back)
 		col = col ? col - 1 : 0;
 	else
@@ -461,7 +462,7 @@ static bool act_focused(struct browser *b, enum action action, unsigned cols)
 		strip_look_at(b, 0);
 		return true;
 	case ACTION_LAST:
-		strip_look_at(b, end_ns(b));
+		strip_look_at(b, strip_end_ns(b));
 		return true;
 	default:
 		return false;

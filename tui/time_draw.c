@@ -1,0 +1,205 @@
+/* Time on the screen: the chart and its legend. */
+#include "config.h"
+
+#include "tui/time_priv.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "src/base/mem.h"
+#include "tui/empty.h"
+#include "tui/show.h"
+
+#define AXIS_COLS      8u
+#define LEGEND_COLS    46u
+#define LEGEND_SCREEN  104u
+#define RSS_SCALE_MOST 2.0 /* the scale grows for the RSS line at most by this */
+
+static void draw_axis(const struct time_view *t, const struct area *a, const struct area *chart)
+{
+	char text[FMT_BYTES];
+	const int64_t values[] = {t->chart.most, t->chart.most / 2};
+	unsigned rows[] = {chart->row - a->row, chart->row - a->row + chart->rows / 2};
+	for (size_t i = 0; i < 2 && (!i || chart->rows > 3); i++) {
+		time_show(t, text, sizeof text, values[i]);
+		area_right(a, rows[i], AXIS_COLS - 1, AXIS_COLS - 1, look(ROLE_DIM), text);
+	}
+	area_upright(a, chart->row - a->row, AXIS_COLS - 1, chart->rows, look(ROLE_DIM));
+}
+
+static void draw_peak(struct browser *b, const struct area *foot)
+{
+	char when[FMT_BYTES], bytes[FMT_BYTES];
+	struct graph_peak peak = graph_peak(b->model.graph);
+	unsigned col = strip_column(b, foot->cols, peak.time_ns);
+	const char *sign = grid_is_utf8(foot->grid) ? "\u25b4" : "^";
+	struct buf text = {0};
+	buf_printf(&text, "peak %s%s at %s", peak.is_exact && !peak.bound_bytes ? "" : "about ",
+		   fmt_bytes(bytes, sizeof bytes, peak.bytes),
+		   fmt_duration(when, sizeof when, peak.time_ns));
+	unsigned width = text.has_failed ? 0 : text_cols(text.data);
+	if (width && col + width + 12 < foot->cols && !strip_range_cuts(b, foot, col, width))
+		area_printf(foot, 0, col, look(ROLE_PEAK), "%s%s", sign, text.data);
+	else if (width && col >= width && !strip_range_cuts(b, foot, col - width, width))
+		area_printf(foot, 0, col - width, look(ROLE_PEAK), "%s%s", text.data, sign);
+	else
+		area_put(foot, 0, col, look(ROLE_PEAK), sign);
+	buf_release(&text);
+}
+
+static void draw_foot(struct browser *b, const struct area *foot)
+{
+	const struct profile *p = b->model.profile;
+	char text[FMT_BYTES];
+	area_put(foot, 0, 0, look(ROLE_DIM), "0 s");
+	area_right(foot, 0, foot->cols, 12, look(ROLE_DIM),
+		   fmt_duration(text, sizeof text, strip_end_ns(b)));
+	for (size_t i = 0; i < p->mark_count; i++) {
+		unsigned col = strip_column(b, foot->cols, p->marks[i].time_ns);
+		col = area_put(foot, 0, col, look(ROLE_MARK), "@");
+		area_elide(foot, 0, col, 12, look(ROLE_MARK), p->marks[i].name);
+	}
+	draw_peak(b, foot);
+	strip_draw_range(b, foot);
+}
+
+static void draw_chart(struct time_view *t, struct browser *b, const struct area *a)
+{
+	if (a->cols <= AXIS_COLS + 4 || a->rows < 3)
+		return;
+	b->strip_area = t->chart_area =
+		area_cut(a, 0, AXIS_COLS, a->rows - 1, a->cols - AXIS_COLS - 1);
+	const struct area foot = area_cut(a, a->rows - 1, AXIS_COLS, 1, a->cols - AXIS_COLS - 1);
+	unsigned cols = t->chart_area.cols;
+	int64_t *line = mem_array(cols + 1u, sizeof *line);
+	if (line && time_make_columns(t, b, cols)) {
+		int64_t rss = time_make_line(t, b, cols, line);
+		struct graph_peak peak = graph_peak(b->model.graph);
+		if (t->measured == LIVE_BYTES && peak.bytes > t->chart.most &&
+		    !state_chip(model_state(&b->model), STAGE_WHERE))
+			t->chart.most = peak.bytes;
+		if (t->measured == LIVE_BYTES) {
+			t->chart.line = line;
+			if ((double)rss <= RSS_SCALE_MOST * (double)t->chart.most &&
+			    rss > t->chart.most)
+				t->chart.most = rss;
+		}
+		time_chart_draw(&t->chart_area, &t->chart);
+		t->chart.line = NULL;
+		draw_axis(t, a, &t->chart_area);
+		strip_reverse(b, &t->chart_area, true);
+		draw_foot(b, &foot);
+	}
+	mem_free(line);
+}
+
+static void draw_class(struct time_view *t, struct browser *b, const struct area *a, unsigned row,
+		       size_t class, size_t tick)
+{
+	char text[FMT_BYTES];
+	bool is_other = class + 1 == t->series.class_count;
+	struct look l = look(time_chart_role(&t->chart, class));
+	int64_t value = time_measure(t, tick, class);
+	bool has_blocks = grid_is_utf8(a->grid) && !a->grid->is_mono;
+	unsigned col = has_blocks ? area_put(a, row, 0, l, "\u2588\u2588 ") : 0;
+	col = area_printf(a, row, col, look_bold(ROLE_TEXT), "%c",
+			  time_chart_letter(&t->chart, class));
+	time_show(t, text, sizeof text, value);
+	area_right(a, row, col + 8, 7, look(value ? ROLE_STRONG : ROLE_DIM), text);
+	area_right(a, row, col + 15, 7, look(ROLE_DIM),
+		   show_share(text, sizeof text, (double)value, (double)time_sum(t, tick)));
+	col += 17;
+	if (is_other && t->series.other_count)
+		area_printf(a, row, col, look(ROLE_DIM), "%zu others", t->series.other_count);
+	else if (is_other)
+		area_put(a, row, col, look(ROLE_DIM), "no further caller");
+	else if (col < a->cols)
+		area_put(a, row, col, look(ROLE_TEXT), time_name(t, b, class, a->cols - col));
+}
+
+/* "live at 8.75 s", "mean of 8.00 s..12.00 s". */
+static void put_when(const struct browser *b, size_t tick, const char *word, struct buf *out)
+{
+	char when[FMT_BYTES];
+	uint64_t from = 0, to = 0;
+	if (tick == TICK_RANGE) {
+		strip_range(b, &from, &to);
+		buf_printf(out, "mean of %s", fmt_duration(when, sizeof when, from));
+		buf_printf(out, "..%s", fmt_duration(when, sizeof when, to));
+		return;
+	}
+	bool is_peak = tick == TICK_PEAK;
+	fmt_duration(when, sizeof when,
+		     is_peak ? graph_peak(b->model.graph).time_ns
+			     : graph_snap_time(b->model.graph, (snap_id)tick));
+	buf_printf(out, "%s at %s", is_peak ? "peak" : word, when);
+}
+
+/* Of the process, which is more than its heap; where the chart has no room for its line too. */
+static void put_rss(const struct time_view *t, const struct browser *b, size_t tick,
+		    struct buf *out)
+{
+	const struct profile *p = b->model.profile;
+	char text[FMT_BYTES];
+	if (tick == TICK_PEAK)
+		tick = graph_snap_at(b->model.graph, graph_peak(b->model.graph).time_ns);
+	if (t->measured != LIVE_BYTES || !tick || tick > p->snapshot_count ||
+	    !p->snapshots[tick - 1].rss_bytes)
+		return;
+	buf_printf(out, "  RSS %s",
+		   fmt_bytes(text, sizeof text, (int64_t)p->snapshots[tick - 1].rss_bytes));
+}
+
+static void draw_legend(struct time_view *t, struct browser *b, const struct area *a)
+{
+	const char *what = t->depth ? "by caller" : "by what allocated it";
+	struct buf when = {0};
+	size_t tick = time_cursor_tick(t, b);
+	time_make_means(t, b);
+	put_when(b, tick, t->measured == ALLOCATED_BYTES ? "allocated" : "live", &when);
+	buf_puts(&when, ": ");
+	time_put(t, time_sum(t, tick), &when);
+	put_rss(t, b, tick, &when);
+	if (!when.has_failed) {
+		unsigned col = area_put(a, 0, 0, look(ROLE_HEADING), when.data) + 2;
+		if (col + text_cols(what) <= a->cols)
+			area_put(a, 0, col, look(ROLE_HEADING), what);
+	}
+	buf_release(&when);
+	const struct area rows = area_cut(a, 1, 0, a->rows - 1, a->cols);
+	t->list.count = t->series.class_count - !time_has_others(t);
+	list_fit(&t->list, rows.rows);
+	for (unsigned i = 0; i < rows.rows && t->list.top + i < t->list.count; i++) {
+		size_t class = t->list.top + i;
+		draw_class(t, b, &rows, i, class, tick);
+		if (class == t->list.selected) {
+			area_select(&rows, i);
+			area_cursor(&rows, i, 0);
+		}
+	}
+}
+
+void time_draw(void *self, struct browser *b, const struct area *a)
+{
+	struct time_view *t = self;
+	if (t->series.class_count <= 1 && !time_has_others(t)) {
+		empty_draw(b, a, "no blocks: the query leaves nothing", query_opened_result(t->q));
+		return;
+	}
+	if (a->cols >= LEGEND_SCREEN) {
+		const struct area left = area_cut(a, 0, 0, a->rows, a->cols - LEGEND_COLS - 1);
+		const struct area right =
+			area_cut(a, 0, a->cols - LEGEND_COLS, a->rows, LEGEND_COLS);
+		draw_chart(t, b, &left);
+		draw_legend(t, b, &right);
+		return;
+	}
+	unsigned legend = (unsigned)t->series.class_count + 1;
+	unsigned most = a->rows > 8 ? a->rows * 2 / 5 : a->rows / 2;
+	if (legend > most)
+		legend = most ? most : 1;
+	const struct area upper = area_cut(a, 0, 0, a->rows - legend, a->cols);
+	const struct area lower = area_cut(a, a->rows - legend, 1, legend, a->cols);
+	draw_chart(t, b, &upper);
+	draw_legend(t, b, &lower);
+}
