@@ -36,6 +36,7 @@ struct op {
 	const char *name;
 	uint32_t mode; /* enum mode; atomic, set after `real` */
 	void *real;
+	bool calls_no_malloc; /* atomic; known after a call */
 };
 
 static bool is_same_module(const void *a, const void *b)
@@ -85,10 +86,13 @@ static void count_new(struct op *op, void *block, size_t bytes, enum nc_api api,
 		return;
 	/* If this operator did call malloc after all, the block is known already; from now on it
 	 * is only passed through, so that malloc gets to see what was asked for. */
-	if (NC_UNLIKELY(nc_is_counted(block)))
+	if (NC_UNLIKELY(nc_is_counted(block))) {
 		__atomic_store_n(&op->mode, PASS, __ATOMIC_RELEASE);
-	else
-		nc_born(block, bytes, api, at);
+		return;
+	}
+	if (NC_UNLIKELY(!__atomic_load_n(&op->calls_no_malloc, __ATOMIC_RELAXED)))
+		__atomic_store_n(&op->calls_no_malloc, true, __ATOMIC_RELAXED);
+	nc_born(block, bytes, api, at);
 }
 
 static void count_delete(void *block)
@@ -103,12 +107,22 @@ NC_INLINE size_t rounded(size_t bytes)
 	return up >= bytes ? up : bytes;
 }
 
+/*
+ * What to pass on to an operator that may be counted here.  Until that is certain, the size asked for: its
+ * malloc would count what it gets.  Only blocks of up to 8 bytes can lie 8 bytes apart.
+ */
+NC_INLINE size_t passed_bytes(const struct op *op, size_t bytes)
+{
+	bool is_certain = __atomic_load_n(&op->calls_no_malloc, __ATOMIC_RELAXED);
+	return NC_LIKELY(is_certain) || bytes <= 8 ? rounded(bytes) : bytes;
+}
+
 /* Parameter lists, arguments, and the alignment asked for, of the four forms of new. */
 #define NEW(symbol, api, params, align, ...)                                            \
 	NC_EXPORT void *symbol params;                                                  \
 	NC_EXPORT void *symbol params                                                   \
 	{                                                                               \
-		static struct op op = {#symbol, UNRESOLVED, NULL};                      \
+		static struct op op = {#symbol, UNRESOLVED, NULL, false};               \
 		enum mode mode = mode_of(&op);                                          \
 		void *(*real)params;                                                    \
 		memcpy(&real, &op.real, sizeof real);                                   \
@@ -116,7 +130,7 @@ NC_INLINE size_t rounded(size_t bytes)
 			return real(__VA_ARGS__);                                       \
 		if (mode == COUNT) {                                                    \
 			size_t asked_bytes = bytes;                                     \
-			bytes = rounded(bytes);                                         \
+			bytes = passed_bytes(&op, bytes);                               \
 			void *made = real(__VA_ARGS__);                                 \
 			count_new(&op, made, asked_bytes, api, NC_ORIGIN());            \
 			return made;                                                    \
@@ -129,21 +143,21 @@ NC_INLINE size_t rounded(size_t bytes)
 		return real(__VA_ARGS__);                                               \
 	}
 
-#define DELETE(symbol, params, ...)                                \
-	NC_EXPORT void symbol params;                              \
-	NC_EXPORT void symbol params                               \
-	{                                                          \
-		static struct op op = {#symbol, UNRESOLVED, NULL}; \
-		enum mode mode = mode_of(&op);                     \
-		void(*real) params;                                \
-		memcpy(&real, &op.real, sizeof real);              \
-		if (NC_UNLIKELY(mode == STAND_IN)) {               \
-			free(block);                               \
-			return;                                    \
-		}                                                  \
-		if (mode == COUNT)                                 \
-			count_delete(block);                       \
-		real(__VA_ARGS__);                                 \
+#define DELETE(symbol, params, ...)                                       \
+	NC_EXPORT void symbol params;                                     \
+	NC_EXPORT void symbol params                                      \
+	{                                                                 \
+		static struct op op = {#symbol, UNRESOLVED, NULL, false}; \
+		enum mode mode = mode_of(&op);                            \
+		void(*real) params;                                       \
+		memcpy(&real, &op.real, sizeof real);                     \
+		if (NC_UNLIKELY(mode == STAND_IN)) {                      \
+			free(block);                                      \
+			return;                                           \
+		}                                                         \
+		if (mode == COUNT)                                        \
+			count_delete(block);                              \
+		real(__VA_ARGS__);                                        \
 	}
 
 /* align_val_t is passed like size_t, the nothrow tag like a pointer. */

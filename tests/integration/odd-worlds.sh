@@ -334,6 +334,7 @@ for library in libjemalloc.so.2 libtcmalloc_minimal.so.4 libmimalloc.so.2; do
 	equal "$library, operators: exit status" 0 "$status"
 	truth "$library, operators" --undropped --consistent --end exited:0 \
 		--expect 'func=plain allocs=40 bytes=6840 live_blocks=0 live_bytes=0' \
+		--expect 'func=aligned allocs=40 bytes=7640 live_blocks=0 live_bytes=0' \
 		--expect 'func=kept_forms allocs=4 bytes=812 live_blocks=4 live_bytes=812' operators.neap
 	rm -f ./*.neap
 done
@@ -389,6 +390,28 @@ C
 else
 	skip "libc_malloc_debug.so.0 is not installed"
 fi
+
+# ---- watched by others as well ----------------------------------------------------------------------
+# A debugger or a tracer, and programs that start others, change nothing in what they start.
+for watcher in 'gdb -batch -ex run -ex quit --args' 'strace -f -o trace' 'timeout 50' 'setsid -w' 'setarch -R' 'stdbuf -o0'; do
+	command -v "${watcher%% *}" >/dev/null || {
+		skip "${watcher%% *} is not installed"
+		continue
+	}
+	rm -f watched.*
+	# shellcheck disable=SC2086 # words
+	record --wait-all -o watched.%n.neap -- $watcher ./known
+	got=0
+	for file in watched.*known*.neap; do
+		"$TRUTH" --undropped --consistent --expect "$known" "$file" >/dev/null && got=$((got + 1))
+	done
+	# What replaces its starter is another image of the same process, or a file of its own.
+	[ $got -gt 0 ] || for file in watched.*.neap; do
+		"$TRUTH" --undropped --consistent --expect "$known" "$file" >/dev/null && got=$((got + 1))
+	done
+	equal "started by ${watcher%% *}: recorded once" 1 $got
+done
+rm -f ./*.neap
 
 # ---- memory that is not the heap's -------------------------------------------------------------
 cat >mapping.c <<'C'
