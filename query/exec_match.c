@@ -1,9 +1,9 @@
 /*
  * Comparing texts and numbers with what a condition says.
  *
- *   =, !=, in (...)   whole names: of functions with or without parameters and return type or
- *                     mangled; of files and modules the whole path or its end after a slash;
- *                     in bare words * and ? are wildcards
+ *   =, !=, in (...)   whole names: of functions with or without parameters, return type and
+ *                     tags of the ABI, or mangled; of files and modules the whole path or its
+ *                     end after a slash; in bare words * and ? are wildcards
  *   ~, !~             a part of the text, or a regular expression
  * Upper and lower case differ, except under /.../i.
  */
@@ -54,6 +54,19 @@ static bool part_is(const struct ast_pattern *p, bool is_wild, const char *s, si
 	return t->bytes == bytes && !memcmp(t->s, s, bytes);
 }
 
+/* "f[abi:cxx11]" -> "f": tags of the ABI that compilers put behind a function's name. */
+static size_t without_tags(const char *s, size_t bytes)
+{
+	static const char tag[] = "[abi:";
+	while (bytes && s[bytes - 1] == ']') {
+		const char *open = memrchr(s, '[', bytes);
+		if (!open || strncmp(open, tag, sizeof tag - 1) != 0)
+			break;
+		bytes = (size_t)(open - s);
+	}
+	return bytes;
+}
+
 static bool function_is(const struct ast_pattern *p, bool is_wild, const char *name,
 			const char *linkage)
 {
@@ -65,7 +78,10 @@ static bool function_is(const struct ast_pattern *p, bool is_wild, const char *n
 	if (!is_wild && !memmem(name, bytes, p->text.s, p->text.bytes))
 		return false;
 	struct part plain = name_plain(name);
-	return part_is(p, is_wild, name + plain.start, plain.end - plain.start) ||
+	size_t plain_bytes = plain.end - plain.start;
+	return part_is(p, is_wild, name + plain.start, plain_bytes) ||
+	       part_is(p, is_wild, name + plain.start,
+		       without_tags(name + plain.start, plain_bytes)) ||
 	       part_is(p, is_wild, name, plain.end) ||
 	       part_is(p, is_wild, name + plain.start, bytes - plain.start);
 }
