@@ -3,6 +3,7 @@
 #include "src/report/name.h"
 
 #include "query/names.h"
+#include "query/plan.h"
 #include "src/base/fmt.h"
 
 #include <criterion/criterion.h>
@@ -312,4 +313,31 @@ Test(report_name, leaves_out_scopes_with_dots)
 {
 	assert_name("Stdlib.Hashtbl.replace_seq", 16, true, "\u2026.replace_seq");
 	assert_name("github.com/shop/cart.(*Cart).Add", 12, true, "\u2026.Add");
+}
+
+/* ---- conditions on names ------------------------------------------------------------------------- */
+
+static bool fits(const char *pattern, const char *name)
+{
+	const struct ast_pattern p = {.kind = PATTERN_STRING,
+				      .text = {.s = pattern, .bytes = (uint32_t)strlen(pattern)}};
+	struct query_error error;
+	struct text_match m;
+	bool is_it = false;
+	cr_assert_eq(text_match_init(&m, OP_EQ, FIELD_FUNC, &p, 1, &error), NEAP_OK);
+	cr_assert_eq(text_match_run(&m, name, NULL, &is_it), NEAP_OK);
+	text_match_release(&m);
+	return is_it;
+}
+
+Test(query_match, knows_a_function_without_its_tags)
+{
+	static const char name[] = "json::Parser::text[abi:cxx11][abi:v2](int)";
+	cr_expect(fits("json::Parser::text", name));
+	cr_expect(fits("json::Parser::text[abi:cxx11][abi:v2]", name));
+	cr_expect(fits(name, name));
+	cr_expect(!fits("json::Parser::text[abi:cxx11", name));
+	cr_expect(!fits("json::Parser::tex", name));
+	cr_expect(fits("text", "text[abi:v1]"));
+	cr_expect(!fits("operator", "operator[](int)"));
 }
