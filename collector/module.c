@@ -207,13 +207,16 @@ static bool is_same_file(const struct nc_module *a, const struct nc_module *b)
 	       !memcmp(a->build_id, b->build_id, a->build_id_bytes) && !strcmp(a->path, b->path);
 }
 
+static void mark_gone(uint32_t id)
+{
+	known[id].is_gone = true;
+	nc_module(id)->last_interval = __atomic_load_n(&nc.header->interval, __ATOMIC_RELAXED);
+}
+
 static void close_record(uint32_t id)
 {
-	struct known *k = &known[id];
-	k->is_gone = true;
-	struct nc_module *m = nc_module(id);
-	m->last_interval = __atomic_load_n(&nc.header->interval, __ATOMIC_RELAXED);
-	nc_rules_purge(k->start_va, k->end_va);
+	mark_gone(id);
+	nc_rules_purge(known[id].start_va, known[id].end_va);
 	__atomic_fetch_add(&nc.unload_count, 1, __ATOMIC_RELEASE);
 }
 
@@ -355,25 +358,35 @@ void nc_modules_unload_begin(void)
 	__atomic_fetch_add(&nc.unload_count, 1, __ATOMIC_SEQ_CST);
 }
 
-/* What is not mapped any more is closed, what else could have been replaced is in doubt. */
+static bool is_kept(uint32_t id)
+{
+	return !id || known[id].is_permanent;
+}
+
+/*
+ * What is not mapped any more is closed, what else could have been replaced is in doubt.  Rules of both
+ * go in one pass: programs that unload a hundred plugins at their end have a hundred in doubt each time.
+ */
 static void recheck(void)
 {
 	uint32_t count = known_count;
-	bool has_doubts = false;
+	bool has_late = false;
 	for (uint32_t id = 1; id < count; id++) {
 		struct dl_find_object found;
 		if (known[id].is_gone || known[id].is_permanent)
 			continue;
+		has_late = true;
 		if (_dl_find_object((void *)known[id].start_va, &found) != 0 ||
 		    found.dlfo_link_map != known[id].link_map ||
 		    (uint64_t)found.dlfo_map_start != known[id].start_va)
-			close_record(id);
+			mark_gone(id);
 		else
-			known[id].is_in_doubt = has_doubts = true;
+			known[id].is_in_doubt = true;
 	}
-	for (uint32_t id = 1; has_doubts && id < count; id++)
-		if (known[id].is_in_doubt && !known[id].is_gone)
-			nc_rules_purge(known[id].start_va, known[id].end_va);
+	if (!has_late)
+		return;
+	nc_rules_purge_modules(is_kept);
+	__atomic_fetch_add(&nc.unload_count, 1, __ATOMIC_RELEASE);
 }
 
 void nc_modules_unload_end(void)

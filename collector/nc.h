@@ -415,6 +415,7 @@ NC_INLINE struct nc_rule nc_rule_get(struct nc_ctx *t, uint64_t pc)
 	return nc_rule_find(t, pc);
 }
 void nc_rules_purge(uint64_t start_va, uint64_t end_va);
+void nc_rules_purge_modules(bool (*is_kept)(uint32_t module)); /* 0: in no module */
 /* Rules of code in no module: as nc_rules_purge, if there ever was one. */
 void nc_rules_purge_strange(uint64_t start_va, uint64_t end_va);
 bool nc_rules_init(void);

@@ -270,14 +270,32 @@ void nc_rules_purge(uint64_t start_va, uint64_t end_va)
 {
 	for (size_t i = 0; i < (size_t)1 << NC_RULES_LG; i++) {
 		uint64_t word = __atomic_load_n(&nc_rule_table[i], __ATOMIC_RELAXED);
+		if (!word)
+			continue;
 		uint64_t pc = narrow_pc(word, i);
-		if (word && pc >= start_va && pc <= end_va)
+		if (pc >= start_va && pc <= end_va)
 			__atomic_store_n(&nc_rule_table[i], 0, __ATOMIC_RELAXED);
 	}
 	for (size_t i = 0; i < (size_t)1 << WIDE_LG; i++) {
 		struct wide_entry *e = &wide_table[i];
 		uint64_t pc = (e->word0 ^ e->word1) >> NC_RULE_MODULE_BITS;
 		if (pc < start_va || pc > end_va)
+			continue;
+		__atomic_store_n(&e->word0, 0, __ATOMIC_RELAXED);
+		__atomic_store_n(&e->word1, 0, __ATOMIC_RELAXED);
+	}
+}
+
+void nc_rules_purge_modules(bool (*is_kept)(uint32_t module))
+{
+	for (size_t i = 0; i < (size_t)1 << NC_RULES_LG; i++) {
+		uint64_t word = __atomic_load_n(&nc_rule_table[i], __ATOMIC_RELAXED);
+		if (word && !is_kept(nc_rule_of_word(word).module))
+			__atomic_store_n(&nc_rule_table[i], 0, __ATOMIC_RELAXED);
+	}
+	for (size_t i = 0; i < (size_t)1 << WIDE_LG; i++) {
+		struct wide_entry *e = &wide_table[i];
+		if (is_kept((e->word0 ^ e->word1) & ((1u << NC_RULE_MODULE_BITS) - 1)))
 			continue;
 		__atomic_store_n(&e->word0, 0, __ATOMIC_RELAXED);
 		__atomic_store_n(&e->word1, 0, __ATOMIC_RELAXED);

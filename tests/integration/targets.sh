@@ -85,6 +85,7 @@ target 84-libc-callers.c
 target 85-cancelled.c
 target 87-entry-points.c
 target 89-changed-callers.c
+target 90-same-places.c "$targets"
 target 82-late-keys.c
 if wanted 82; then
 	equal "82-late-keys: threads" 241 "$("$NEAP" info "$file" | sed -n 's/^Threads: *//p')"

@@ -52,7 +52,8 @@ target_programs = \
 	tests/targets/86-huge-pages \
 	tests/targets/87-entry-points \
 	tests/targets/88-hostile \
-	tests/targets/89-changed-callers
+	tests/targets/89-changed-callers \
+	tests/targets/90-same-places
 target_plugins = \
 	tests/targets/lib59early.so \
 	tests/targets/lib61safe.so \
@@ -194,6 +195,8 @@ tests/targets/88-hostile: $(target_dir)/88-hostile.c
 	$(target_cc) -pthread -o $@ $(target_dir)/88-hostile.c -ldl
 tests/targets/89-changed-callers: $(target_dir)/89-changed-callers.c
 	$(target_cc) -o $@ $(target_dir)/89-changed-callers.c
+tests/targets/90-same-places: $(target_dir)/90-same-places.c
+	$(target_cc) -o $@ $(target_dir)/90-same-places.c -ldl
 tests/targets/56-inline: $(target_dir)/56-inline.cpp
 	$(target_cxx) -o $@ $(target_dir)/56-inline.cpp
 
