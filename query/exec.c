@@ -13,6 +13,7 @@
 #include "query/exec.h"
 
 #include "query/parse.h"
+#include "src/base/both.h"
 
 #include <string.h>
 
@@ -38,6 +39,47 @@ void exec_release(struct exec *x)
 	strtab_release(&x->names);
 	mem_free(x->row_of);
 	where_release(&x->w);
+}
+
+/* ---- measures ---------------------------------------------------------------------------- */
+
+/* Each second measure, of both sides. */
+struct measures_half {
+	struct exec *x;
+	bool (*work)(struct exec *x, size_t side, size_t m);
+	size_t first;
+	bool is_good;
+};
+
+static void work_on_half(void *arg)
+{
+	struct measures_half *h = arg;
+	size_t index = 0;
+	h->is_good = true;
+	for (size_t side = 0; side < h->x->pl->side_count; side++) {
+		for (size_t m = 0; m < MEASURE_COUNT; m++) {
+			if (h->x->pl->needs_measure[m] && index++ % 2 == h->first)
+				h->is_good = h->is_good && h->work(h->x, side, m);
+		}
+	}
+}
+
+#define TWO_THREADS_FROM 100000u /* cohorts */
+
+bool exec_each_measure(struct exec *x, bool (*work)(struct exec *x, size_t side, size_t m))
+{
+	struct measures_half first = {.x = x, .work = work};
+	struct measures_half second = {.x = x, .work = work, .first = 1};
+	size_t count = x->pl->sides[0].file->p->cohort_count, measures = 0;
+	for (size_t m = 0; m < MEASURE_COUNT; m++)
+		measures += x->pl->needs_measure[m] * x->pl->side_count;
+	if (measures > 1 && (count >= TWO_THREADS_FROM || frames_as_if_large(x))) {
+		both_run(work_on_half, &first, &second);
+	} else {
+		work_on_half(&first);
+		work_on_half(&second);
+	}
+	return first.is_good && second.is_good;
 }
 
 /* ---- cells --------------------------------------------------------------------------- */
@@ -66,16 +108,27 @@ static struct plan_side measure_side(const struct plan *pl, const struct plan_si
 	return s;
 }
 
-static enum neap_err load(struct exec *x, size_t side, size_t m)
+/* The stacks are there: nothing but memory can be missing. */
+static bool load(struct exec *x, size_t side, size_t m)
 {
 	const struct plan *pl = x->pl;
 	struct err e = {0};
 	struct plan_side s = measure_side(pl, &pl->sides[side], m);
 	struct cells *c = &x->cells[side][m];
 	if (cells_load(&s, cells_by_death(pl, s.pop), c, &e))
-		return query_fail_err(pl->error, pl->query->span, &e);
+		return false;
 	if (m == MEASURE_MAIN)
 		x->all[side] = cells_sum(c);
+	return true;
+}
+
+static enum neap_err need_stacks(struct plan *pl)
+{
+	struct err e = {0};
+	for (size_t side = 0; side < pl->side_count; side++) {
+		if (file_need_stacks(pl->sides[side].file, &e))
+			return query_fail_err(pl->error, pl->query->span, &e);
+	}
 	return NEAP_OK;
 }
 
@@ -99,15 +152,13 @@ static enum neap_err check_cancelled(struct plan *pl)
 static enum neap_err load_cells(struct exec *x)
 {
 	struct plan *pl = x->pl;
-	enum neap_err code = NEAP_OK;
-	for (size_t side = 0; !code && side < pl->side_count; side++) {
-		for (size_t m = 0; !code && m < MEASURE_COUNT; m++) {
-			if (pl->needs_measure[m])
-				code = load(x, side, m);
-			if (!code)
-				code = check_cancelled(pl);
-		}
-	}
+	enum neap_err code = need_stacks(pl);
+	if (!code)
+		code = check_cancelled(pl);
+	if (!code && !exec_each_measure(x, load))
+		code = exec_no_memory(x);
+	if (!code)
+		code = check_cancelled(pl);
 	explain_cells(x, "population %s", pl->population);
 	for (size_t i = 0; !code && i < pl->filters.count; i++) {
 		const struct ast_expr *f = pl->filters.items[i];

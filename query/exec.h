@@ -216,6 +216,9 @@ static inline bool exec_polls(struct exec *x, size_t round)
 {
 	return !(round & x->poll_mask) && plan_polls(x->pl, round);
 }
+/* exec_each_measure - work on each measure of each side that the plan needs, in two threads if there is
+ * much of it: work must not poll, and touch nothing but what is of its measure.  false: one failed. */
+bool exec_each_measure(struct exec *x, bool (*work)(struct exec *x, size_t side, size_t m));
 void exec_release(struct exec *x);
 struct stack_cut;
 /* exec_begin - everything up to the sums. */

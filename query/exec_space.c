@@ -158,7 +158,7 @@ static enum neap_err restrict_groups(struct exec *x, size_t side)
 	return NEAP_OK;
 }
 
-static void place_frames(struct exec *x, size_t side, size_t m)
+static bool place_frames(struct exec *x, size_t side, size_t m)
 {
 	const struct cells *c = &x->cells[side][m];
 	const struct stacks *s = x->stacks[side];
@@ -167,6 +167,7 @@ static void place_frames(struct exec *x, size_t side, size_t m)
 		uint32_t leaf = s->leaf[cell_site(c, i)];
 		x->self[side][m][i] = leaf == VNODE_NONE ? GROUP_NONE : group[s->entry[leaf]];
 	}
+	return true;
 }
 
 static enum neap_err build_frames(struct exec *x)
@@ -185,11 +186,9 @@ static enum neap_err build_frames(struct exec *x)
 		sp->end[side] = x->stacks[side]->end;
 		if (pl->view == VIEW_SOURCE)
 			code = restrict_groups(x, side);
-		for (size_t m = 0; !code && m < MEASURE_COUNT; m++) {
-			if (pl->needs_measure[m])
-				place_frames(x, side, m);
-		}
 	}
+	if (!code)
+		exec_each_measure(x, place_frames);
 	return code;
 }
 
@@ -216,10 +215,6 @@ static enum neap_err begin(struct exec *x, size_t side)
 		code = find_matches(x, side);
 	if (!code && pl->view == VIEW_PEEK)
 		code = find_below(x, side);
-	for (size_t m = 0; !code && m < MEASURE_COUNT; m++) {
-		if (pl->needs_measure[m] && !begin_cells(x, side, m))
-			code = exec_no_memory(x);
-	}
 	return code;
 }
 
@@ -229,6 +224,8 @@ enum neap_err space_build(struct exec *x)
 	enum neap_err code = NEAP_OK;
 	for (size_t side = 0; !code && side < pl->side_count; side++)
 		code = begin(x, side);
+	if (!code && !exec_each_measure(x, begin_cells))
+		code = exec_no_memory(x);
 	if (code)
 		return code;
 	switch (pl->view) {

@@ -167,14 +167,9 @@ static bool find_extremes(struct exec *x, size_t side)
 enum neap_err sums_build(struct exec *x)
 {
 	const struct plan *pl = x->pl;
-	bool is_good = true;
+	bool is_lazy = x->space.kind == SPACE_INVERTED, is_placed = space_is_placed(&x->space);
+	bool is_good = is_lazy || is_placed || exec_each_measure(x, sum_side);
 	for (size_t side = 0; is_good && side < pl->side_count; side++) {
-		bool is_lazy = x->space.kind == SPACE_INVERTED,
-		     is_placed = space_is_placed(&x->space);
-		for (size_t m = 0; is_good && m < MEASURE_COUNT; m++) {
-			if (pl->needs_measure[m] && !is_lazy && !is_placed)
-				is_good = sum_side(x, side, m);
-		}
 		if (is_good && (is_placed || x->space.kind == SPACE_FRAMES))
 			is_good = number_places(x, side) && make_prefix(x, side);
 		if (is_good && x->space.kind == SPACE_FRAMES)
