@@ -248,5 +248,9 @@ EXTRA_DIST += \
 	tests/targets/84-libc-callers.c \
 	tests/targets/85-cancelled.c \
 	tests/targets/86-huge-pages.c \
+	tests/targets/87-entry-points.c \
+	tests/targets/88-hostile.c \
+	tests/targets/89-changed-callers.c \
+	tests/targets/90-same-places.c \
 	tests/targets/56-inline.cpp \
 	tests/targets/plug18.inc.c
