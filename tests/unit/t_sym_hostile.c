@@ -98,7 +98,7 @@ static bool exercise(const void *data, size_t bytes, enum neap_err *rc_out)
 	return has_name;
 }
 
-TestSuite(hostile, .init = set_up, .fini = tear_down, .timeout = 300);
+TestSuite(hostile, .init = set_up, .fini = tear_down, .timeout = 1500);
 
 Test(hostile, whole_file_has_names)
 {

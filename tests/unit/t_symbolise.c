@@ -417,7 +417,7 @@ static bool run_deed(enum deed deed, struct buf *result)
 				     .context = &deed,
 				     .fds = {-1, -1},
 				     .lock = &lock,
-				     .patience_ms = 300};
+				     .patience_ms = deed == HANGS ? 300 : 30000};
 	return isolate_run(&job, result);
 }
 
