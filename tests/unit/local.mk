@@ -52,6 +52,10 @@ unit_tests += tests/unit/t_report_lines
 tests_unit_t_report_lines_CPPFLAGS = $(unit_cppflags)
 tests_unit_t_report_lines_LDADD = $(unit_ldadd)
 
+unit_tests += tests/unit/t_base_both
+tests_unit_t_base_both_CPPFLAGS = $(unit_cppflags)
+tests_unit_t_base_both_LDADD = $(unit_ldadd)
+
 unit_tests += tests/unit/t_base_buf
 tests_unit_t_base_buf_CPPFLAGS = $(unit_cppflags)
 tests_unit_t_base_buf_LDADD = $(unit_ldadd)
