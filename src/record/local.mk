@@ -5,6 +5,7 @@ src_record_librecord_la_SOURCES = \
 	src/record/chunks.c \
 	src/record/chunks.h \
 	src/record/elfcheck.c \
+	src/record/family.c \
 	src/record/files.c \
 	src/record/locate.c \
 	src/record/loop.c \

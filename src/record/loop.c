@@ -21,22 +21,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define SHOW_NS        (250 * NS_PER_MS)
-#define IDLE_WAIT_NS   (500 * NS_PER_MS)
-#define NOTICE_EXEC_NS (50 * NS_PER_MS) /* between looks at what the program is */
-#define TICK_SLACK_NS  (NS_PER_MS / 5)
-#define NAMES_WAIT_MS  20 /* between looks at how far they are */
-#define EVENTS         64
-
-/* epoll data: a kind, and for a process its pid above it. */
-enum tag {
-	TAG_SIGNAL,
-	TAG_LISTEN,
-	TAG_PENDING = MEET_TAG,
-	TAG_CHILD,
-	TAG_PROCESS,
-};
-#define TAG_BITS 8
+#define SHOW_NS       (250 * NS_PER_MS)
+#define IDLE_WAIT_NS  (500 * NS_PER_MS)
+#define TICK_SLACK_NS (NS_PER_MS / 5)
+#define NAMES_WAIT_MS 20 /* between looks at how far they are */
+#define EVENTS        64
 
 static uint64_t clock_ns(clockid_t clock)
 {
@@ -83,212 +72,12 @@ void speaker_say_broken(struct speaker *s, const struct err *e)
 			    e->text);
 }
 
-/* ---- processes ------------------------------------------------------------------ */
+/* ---- events ----------------------------------------------------------------------------- */
 
-static bool watch(struct recorder *r, int fd, uint64_t tag)
+bool recorder_watch(struct recorder *r, int fd, uint64_t tag)
 {
 	struct epoll_event ev = {.events = EPOLLIN, .data.u64 = tag};
 	return epoll_ctl(r->epoll_fd, EPOLL_CTL_ADD, fd, &ev) == 0;
-}
-
-static struct process *find_process(struct recorder *r, pid_t pid, size_t *at_out)
-{
-	for (size_t i = 0; i < r->process_count; i++) {
-		if (r->processes[i]->pid == pid) {
-			*at_out = i;
-			return r->processes[i];
-		}
-	}
-	return NULL;
-}
-
-/* Finish the process at an index and take it off the list. */
-static void finish_process(struct recorder *r, size_t at, struct profile_end end, uint64_t now)
-{
-	struct process *p = r->processes[at];
-	r->processes[at] = r->processes[--r->process_count];
-	end.time_ns = now > p->base_ns ? now - p->base_ns : 0;
-	if (!end.reason)
-		end.reason = "";
-	process_finish(p, &end);
-}
-
-static void decline(struct recorder *r, struct hello *h, const struct err *e)
-{
-	if (e && ++r->declined_count <= MOST_DECLINED_SAID)
-		speaker_say(&r->speaker, "process %d is not recorded: %s", (int)h->pid, e->text);
-	meeting_answer(h, -1);
-}
-
-static void say_kept(struct recorder *r, struct output *o)
-{
-	if (o->kept_path)
-		speaker_say(&r->speaker,
-			    "'%s' exists and is kept; writing '%s' (--force replaces it)",
-			    o->kept_path, o->path);
-	mem_free(o->kept_path);
-	o->kept_path = NULL;
-}
-
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	return slash && slash[1] ? slash + 1 : path;
-}
-
-/* A process to be recorded: its descriptor, and for the first one the output that waits for it. */
-static enum neap_err meet_process(struct recorder *r, struct hello *h, bool is_exec,
-				  struct process **out, struct err *e)
-{
-	bool is_child = h->pid == r->child.pid;
-	struct newcomer n = {
-		.pid = h->pid,
-		.seen_pid = h->text.pid,
-		.ppid = h->text.ppid,
-		.is_forked = h->text.is_forked == 1,
-		.is_exec = is_exec,
-		.is_first = is_child && r->has_first_output,
-		.pidfd = -1,
-		.output = {.fd = -1},
-	};
-	if (!is_child) {
-		n.pidfd = (int)syscall(SYS_pidfd_open, h->pid, 0);
-		if (n.pidfd < 0)
-			return err_sys(e, errno, "watch", "the process");
-	}
-	if (n.is_first) {
-		n.output = r->first_output;
-		n.program = base_name(r->options->argv[0]);
-		r->first_output = (struct output){.fd = -1};
-		r->has_first_output = false;
-	}
-	enum neap_err err = process_new(r, &n, out, e);
-	if (!err && !is_child)
-		watch(r, (*out)->pidfd, (uint64_t)h->pid << TAG_BITS | TAG_PROCESS);
-	return err;
-}
-
-static void read_exe(struct recorder *r, char *dst, size_t cap)
-{
-	char path[64];
-	snprintf(path, sizeof path, "/proc/%d/exe", (int)r->child.pid);
-	ssize_t n = readlink(path, dst, cap - 1);
-	dst[n > 0 ? n : 0] = '\0';
-}
-
-static void greet(struct recorder *r, struct hello *h, uint64_t now)
-{
-	struct process *p;
-	struct err e;
-	size_t at;
-	bool is_child = h->pid == r->child.pid;
-	r->has_connected |= is_child;
-	if (h->is_wrong_version) {
-		err_set(&e, ERR_UNSUPPORTED,
-			"its collector is of another version of neap (%u, not %u)", h->text.version,
-			NC_VERSION);
-		decline(r, h, &e);
-		return;
-	}
-	if ((r->options->has_no_children && !is_child) || (is_child && r->child_has_ended)) {
-		decline(r, h, NULL);
-		return;
-	}
-	bool is_running = find_process(r, h->pid, &at) != NULL;
-	bool is_exec = is_running || (is_child && !r->has_first_output);
-	if (is_running)
-		finish_process(r, at, (struct profile_end){.kind = END_EXEC}, now);
-	if (!vec_reserve((void **)&r->processes, &r->process_cap, r->process_count + 1,
-			 sizeof r->processes[0])) {
-		err_nomem(&e, "a process");
-		decline(r, h, &e);
-		return;
-	}
-	if (meet_process(r, h, is_exec, &p, &e)) {
-		decline(r, h, &e);
-		return;
-	}
-	r->processes[r->process_count++] = p;
-	r->process_all_count++;
-	if (is_child) {
-		read_exe(r, r->child_exe, sizeof r->child_exe);
-		r->unseen_exe[0] = '\0';
-	}
-	p->next_tick_ns = process_tick(p, now_ns());
-	meeting_answer(h, p->region.fd);
-	region_close_fd(&p->region);
-	say_kept(r, &p->output);
-}
-
-static void greet_all(struct recorder *r, uint64_t now)
-{
-	struct hello h;
-	meeting_accept(&r->meeting, now);
-	while (meeting_next(&r->meeting, now, &h))
-		greet(r, &h, now);
-}
-
-/* ---- ends -------------------------------------------------------------------------- */
-
-/*
- * Did the child end as another program than the one that said hello?  Then its name is another, and
- * it never came to its exit handlers.  For programs that are too short for notice_exec.
- */
-static bool ended_as_another(const struct process *p, const char *comm)
-{
-	bool has_exited = __atomic_load_n(&p->region.header->has_exited, __ATOMIC_RELAXED);
-	return !has_exited && p->comm[0] && comm[0] && strcmp(p->comm, comm) != 0;
-}
-
-static void end_child(struct recorder *r, uint64_t now)
-{
-	int status;
-	size_t at;
-	pid_t pid;
-	char comm[sizeof((struct process *)0)->comm];
-	process_comm(r->child.pid, comm, sizeof comm); /* gone after waitpid */
-	do
-		pid = waitpid(r->child.pid, &status, WNOHANG);
-	while (pid < 0 && errno == EINTR);
-	if (pid != r->child.pid)
-		return;
-	r->child_has_ended = true;
-	r->child_wait_status = status;
-	epoll_ctl(r->epoll_fd, EPOLL_CTL_DEL, r->child.pidfd, NULL);
-	struct profile_end end = {.has_status = true};
-	end.kind = WIFSIGNALED(status) ? END_SIGNALED : END_EXITED;
-	end.status = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
-	if (!find_process(r, pid, &at))
-		return;
-	if (end.kind == END_EXITED && ended_as_another(r->processes[at], comm)) {
-		snprintf(r->unseen_exe, sizeof r->unseen_exe, "%s", comm);
-		end = (struct profile_end){.kind = END_EXEC};
-	}
-	finish_process(r, at, end, now);
-}
-
-static void end_process(struct recorder *r, pid_t pid, uint64_t now)
-{
-	size_t at;
-	if (find_process(r, pid, &at) && r->processes[at]->pidfd >= 0)
-		finish_process(r, at, (struct profile_end){.kind = END_EXITED}, now);
-}
-
-static bool has_died(const struct process *p)
-{
-	struct pollfd fd = {.fd = p->pidfd, .events = POLLIN};
-	return p->pidfd >= 0 && poll(&fd, 1, 0) == 1;
-}
-
-static void end_all(struct recorder *r)
-{
-	while (r->process_count) {
-		struct profile_end end = {.kind = END_EXITED};
-		if (!has_died(r->processes[r->process_count - 1]))
-			end = (struct profile_end){.kind = END_STOPPED,
-						   .reason = "the recording ended first"};
-		finish_process(r, r->process_count - 1, end, now_ns());
-	}
 }
 
 /* ---- signals ---------------------------------------------------------------------------- */
@@ -403,34 +192,14 @@ static void handle_events(struct recorder *r, const struct epoll_event *events, 
 		if (tag == TAG_SIGNAL)
 			handle_signals(r);
 		else if (tag == TAG_CHILD)
-			end_child(r, now);
+			family_end_program(r, now);
 		else if (tag == TAG_PROCESS)
-			end_process(r, (pid_t)(events[i].data.u64 >> TAG_BITS), now);
+			family_end_child(r, (pid_t)(events[i].data.u64 >> TAG_BITS), now);
 		else
 			has_hellos = true;
 	}
 	if (has_hellos || r->meeting.pending_count)
-		greet_all(r, now);
-}
-
-/*
- * Has the program replaced itself?  Usually the new one says hello at once; if it does
- * not, the old one's counters end here all the same.
- */
-static void notice_exec(struct recorder *r, uint64_t now)
-{
-	size_t at;
-	if (now - r->noticed_exec_ns < NOTICE_EXEC_NS || r->child_has_ended)
-		return;
-	r->noticed_exec_ns = now;
-	if (!find_process(r, r->child.pid, &at))
-		return;
-	char exe[sizeof r->child_exe];
-	read_exe(r, exe, sizeof exe);
-	if (!exe[0] || !r->child_exe[0] || !strcmp(exe, r->child_exe))
-		return;
-	snprintf(r->unseen_exe, sizeof r->unseen_exe, "%s", exe);
-	finish_process(r, at, (struct profile_end){.kind = END_EXEC}, now);
+		family_greet(r, now);
 }
 
 static void tick_all(struct recorder *r, uint64_t now)
@@ -457,12 +226,12 @@ static void observe(struct recorder *r)
 		int count = wait_events(r, events, next_wake_ns(r, now) - now);
 		now = now_ns();
 		handle_events(r, events, count, now);
-		notice_exec(r, now);
+		family_notice_exec(r, now);
 		unseen_look(r, now);
 		tick_all(r, now);
 		show(r, now, RECORD_RUNNING);
 	}
-	end_all(r);
+	family_end_all(r);
 }
 
 static void wait_for_names(struct recorder *r)
@@ -498,8 +267,8 @@ static enum neap_err open_events(struct recorder *r, sigset_t *old_mask, struct 
 	sigprocmask(SIG_BLOCK, &mask, old_mask);
 	r->signal_fd = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
 	r->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	if (r->signal_fd < 0 || r->epoll_fd < 0 || !watch(r, r->signal_fd, TAG_SIGNAL) ||
-	    !watch(r, r->meeting.fd, TAG_LISTEN))
+	if (r->signal_fd < 0 || r->epoll_fd < 0 || !recorder_watch(r, r->signal_fd, TAG_SIGNAL) ||
+	    !recorder_watch(r, r->meeting.fd, TAG_LISTEN))
 		return err_sys(e, errno, "wait for", "events");
 	r->meeting.epoll_fd = r->epoll_fd;
 	return NEAP_OK;
@@ -545,10 +314,10 @@ static enum neap_err prepare(struct recorder *r, const char *program, struct err
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
 	signal(SIGCHLD, SIG_DFL); /* if it is ignored, nobody learns how the program ended */
-	err = namer_open(&r->namer, base_name(r->options->argv[0]), (uint32_t)r->child.pid, false,
+	err = namer_open(&r->namer, path_base(r->options->argv[0]), (uint32_t)r->child.pid, false,
 			 &r->first_output, e);
 	r->has_first_output = !err;
-	if (!err && !watch(r, r->child.pidfd, TAG_CHILD))
+	if (!err && !recorder_watch(r, r->child.pidfd, TAG_CHILD))
 		err = err_sys(e, errno, "watch", program);
 	return err;
 }
@@ -566,7 +335,7 @@ static void write_empty(struct recorder *r)
 	struct err e;
 	h.text.pid = (uint32_t)h.pid;
 	h.text.ppid = (uint32_t)getpid();
-	if (meet_process(r, &h, false, &p, &e)) {
+	if (family_meet(r, &h, false, &p, &e)) {
 		speaker_say(&r->speaker, "no profile of '%s': %s", r->options->argv[0], e.text);
 		return;
 	}
@@ -576,7 +345,7 @@ static void write_empty(struct recorder *r)
 				  .status = WTERMSIG(r->child_wait_status),
 				  .time_ns = now_ns() - p->base_ns,
 				  .reason = ""};
-	say_kept(r, &p->output);
+	family_say_kept(r, &p->output);
 	process_finish(p, &end);
 }
 

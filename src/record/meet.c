@@ -165,7 +165,7 @@ void meeting_accept(struct meeting *m, uint64_t now)
 			forget_pending(m, 0);
 		}
 		m->pending[m->pending_count++] = (struct pending){fd, now + HELLO_WAIT_NS};
-		struct epoll_event ev = {.events = EPOLLIN, .data.u64 = MEET_TAG};
+		struct epoll_event ev = {.events = EPOLLIN, .data.u64 = TAG_PENDING};
 		if (m->epoll_fd >= 0)
 			epoll_ctl(m->epoll_fd, EPOLL_CTL_ADD, fd, &ev);
 	}

@@ -69,7 +69,7 @@ static void read_cmdline(pid_t pid, struct buf *out)
 	close(fd);
 }
 
-static const char *base_name(const char *path)
+const char *path_base(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 	return slash && slash[1] ? slash + 1 : path;
@@ -108,8 +108,8 @@ static bool command_load(struct command *c, pid_t pid, char *const *known_argv)
 static const char *command_name(const struct command *c)
 {
 	if (c->count && c->argv[0][0])
-		return base_name(c->argv[0]);
-	return c->exe[0] ? base_name(c->exe) : "unknown";
+		return path_base(c->argv[0]);
+	return c->exe[0] ? path_base(c->exe) : "unknown";
 }
 
 static uint64_t cpu_ns(const struct process *p)

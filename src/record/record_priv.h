@@ -2,6 +2,7 @@
  * What the files of the recorder share.
  *
  *   loop.c      start, wait, tick, end: record_run
+ *   family.c    the processes of a recording: greeted, finished
  *   spawn.c     starting the program           elfcheck.c  can it be preloaded?
  *   meet.c      socket, hello and welcome      files.c     names of profile files
  *   process.c   one recorded process: its life from hello to its last snapshot
@@ -401,6 +402,8 @@ struct process {
 
 /* process_comm - the name the system has for a process, also for one that has ended; empty if unknown. */
 void process_comm(pid_t pid, char *dst, size_t cap);
+/* path_base - what follows the last slash, if anything does. */
+const char *path_base(const char *path);
 
 /* What the hello told, and whom the kernel says it came from. */
 struct newcomer {
@@ -471,12 +474,11 @@ void naming_release(struct naming *n);
 /* ---- meeting: meet.c ------------------------------------------------------------------------------------------------------ */
 
 #define MEET_PENDING 64
-#define MEET_TAG     UINT64_C(2) /* epoll data of waiting connections */
 struct meeting {
 	char *dir, *path; /* directory of mode 0700 and the socket in it */
 	char *link;       /* collector under a name that LD_PRELOAD can take, or NULL */
 	int fd;
-	int epoll_fd; /* where connections are added under MEET_TAG; -1 = nowhere */
+	int epoll_fd; /* where connections are added under TAG_PENDING; -1 = nowhere */
 	struct pending {
 		int fd;
 		uint64_t until_ns;
@@ -551,6 +553,37 @@ struct recorder {
 	uint64_t ended_alloc_count, ended_snapshot_count, ended_peak_bytes;
 	uint64_t shown_alloc_count;
 };
+
+/* epoll data: a kind, and for a process its pid above it. */
+enum tag {
+	TAG_SIGNAL,
+	TAG_LISTEN,
+	TAG_PENDING,
+	TAG_CHILD,
+	TAG_PROCESS,
+};
+#define TAG_BITS 8
+bool recorder_watch(struct recorder *r, int fd, uint64_t tag);
+
+/* ---- its processes: family.c ---------------------------------------------------------------------------------------------- */
+
+/* family_meet - a process to be recorded: its descriptor, and for the first one the output that waits
+ * for it.  *out is not in the list yet. */
+enum neap_err family_meet(struct recorder *r, struct hello *h, bool is_exec, struct process **out,
+			  struct err *e);
+/* family_say_kept - once: that an existing file is why another name was taken. */
+void family_say_kept(struct recorder *r, struct output *o);
+/* family_greet - all who have said hello get a region, or are turned away. */
+void family_greet(struct recorder *r, uint64_t now);
+/* family_end_program - the program itself seems to have ended: take its status, finish it. */
+void family_end_program(struct recorder *r, uint64_t now);
+void family_end_child(struct recorder *r, pid_t pid, uint64_t now);
+void family_end_all(struct recorder *r); /* recording ends, whatever still runs */
+/*
+ * family_notice_exec - has the program replaced itself?  Usually the new one says hello at once; if it
+ * does not, the old one's counters end here all the same.
+ */
+void family_notice_exec(struct recorder *r, uint64_t now);
 
 /* Processor time of the main thread, which calls it, since the program was started. */
 uint64_t recorder_spent_ns(const struct recorder *r);
