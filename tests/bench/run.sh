@@ -389,7 +389,7 @@ bench_browser() {
 	"$bench/browse" "$runs" "$builddir_abs/neap-browse" --no-state clang.neap >answers || return
 	grep ^key answers >keys
 	# Keys that move the cursor: those that do no more than that; "Right opens" shows other rows.
-	awk '$6 == "Down" || $6 == "Up" || $6 == "Left" || $6 == "Right"' keys >moves
+	awk 'NF == 6 && $6 ~ /^(Down|Up|Left|Right)$/' keys >moves
 	most_of() { awk -v c="$2" '$c > m { m = $c } END { print m + 0 }' "$1"; }
 	echo "browser on clang++'s profile, 120 columns and 40 rows: $(grep -c . keys) keys; $clock ms, bytes written"
 	awk '$1 == "first" { printf "%9s %7s  first screen, with the curve over time\n", $2, "" }' answers
