@@ -30,37 +30,18 @@ void stacks_free(struct stacks *s)
 	mem_free(s);
 }
 
-static bool reserve(struct stacks *s, size_t need)
+bool stacks_reserve(struct stacks *s, size_t count)
 {
 	size_t parent_cap = s->cap, end_cap = s->cap, entry_cap = s->cap;
-	if (need <= s->cap)
+	if (count <= s->cap)
 		return true;
-	if (need >= LIMIT_IDS ||
-	    !vec_reserve((void **)&s->parent, &parent_cap, need, sizeof *s->parent) ||
-	    !vec_reserve((void **)&s->end, &end_cap, need, sizeof *s->end) ||
-	    !vec_reserve((void **)&s->entry, &entry_cap, need, sizeof *s->entry))
+	if (count >= LIMIT_IDS ||
+	    !vec_reserve((void **)&s->parent, &parent_cap, count, sizeof *s->parent) ||
+	    !vec_reserve((void **)&s->end, &end_cap, count, sizeof *s->end) ||
+	    !vec_reserve((void **)&s->entry, &entry_cap, count, sizeof *s->entry))
 		return false;
 	s->cap = parent_cap;
 	return true;
-}
-
-uint32_t stacks_add(struct stacks *s, uint32_t parent, entry_id entry)
-{
-	if (!reserve(s, s->count + 1))
-		return VNODE_NONE;
-	uint32_t v = (uint32_t)s->count++;
-	s->parent[v] = parent;
-	s->entry[v] = entry;
-	return v;
-}
-
-/* What is not above the new vnode ends before it. */
-uint32_t stacks_add_next(struct stacks *s, uint32_t parent, entry_id entry)
-{
-	uint32_t before = (uint32_t)s->count - 1, v = stacks_add(s, parent, entry);
-	for (; v != VNODE_NONE && before != parent; before = s->parent[before])
-		s->end[before] = v;
-	return v;
 }
 
 struct stacks *stacks_new(size_t site_count, size_t vnode_count, entry_id no_stack)
@@ -70,7 +51,7 @@ struct stacks *stacks_new(size_t site_count, size_t vnode_count, entry_id no_sta
 		return NULL;
 	s->inner = mem_array(site_count, sizeof *s->inner);
 	s->leaf = mem_array(site_count, sizeof *s->leaf);
-	if (!s->inner || !s->leaf || !reserve(s, vnode_count + VNODE_FIRST)) {
+	if (!s->inner || !s->leaf || !stacks_reserve(s, vnode_count + VNODE_FIRST)) {
 		stacks_free(s);
 		return NULL;
 	}

@@ -18,6 +18,20 @@
 
 #include <string.h>
 
+/*
+ * Recursion: the way from the root of `from` to the vnode before, and where its frames are now.
+ *
+ *   way     0  main  f  g  f  h        the second f went back to the first, which cut g off:
+ *   to      0  1     2  3  2  4        a further f would go back to vnode 2, a further g is new
+ *   fold    0  0     0  0  4  4        4 is the step that folded
+ */
+struct step {
+	uint32_t v, key;
+	uint32_t to, to_depth; /* in the new tree */
+	uint32_t before;       /* the step before of the same function; 0: none */
+	uint32_t fold;         /* the last step up to this one that went back; 0: none */
+};
+
 struct transform {
 	struct plan *pl;
 	const struct ast_stage *stage;
@@ -28,77 +42,79 @@ struct transform {
 	struct stacks *to;
 	uint32_t *map;  /* by vnode of from */
 	uint8_t *state; /* zoom: inside; trim: cut; collapse: fits */
-	/* Recursion: by function, how many frames of it are on the way to the root of `from`. */
-	uint32_t *on_way;
-	uint32_t last; /* vnode that on_way is about */
+	struct step *way;
+	size_t way_count, way_cap;
+	uint32_t *last_step; /* by function, or entry without one: on the way; 0: none */
 };
 
-static bool is_same_function(const struct transform *t, entry_id a, entry_id b)
-{
-	func_id func = t->columns->entry_func[a];
-	return a == b || (func && func == t->columns->entry_func[b]);
-}
-
 /* Frames without a function are known by their entry. */
-static uint32_t *on_way(const struct transform *t, uint32_t v)
+static uint32_t function_key(const struct transform *t, entry_id entry)
 {
-	entry_id entry = t->from->entry[v];
 	func_id func = t->columns->entry_func[entry];
-	return &t->on_way[func ? t->columns->entry_count + func : entry];
+	return func ? (uint32_t)t->columns->entry_count + func : entry;
 }
 
-/* From the vnode before v in preorder to v. */
-static void go_on(struct transform *t, uint32_t v)
+static void back_to(struct transform *t, uint32_t parent)
 {
-	for (; t->last != t->from->parent[v]; t->last = t->from->parent[t->last])
-		--*on_way(t, t->last);
-	++*on_way(t, v);
-	t->last = v;
+	while (t->way[t->way_count - 1].v != parent) {
+		const struct step *left = &t->way[--t->way_count];
+		t->last_step[left->key] = left->before;
+	}
 }
 
-/* The frame of the same function on the way from `at` to the root. */
-static uint32_t find_function(const struct transform *t, uint32_t at, entry_id entry)
+/* A step's frame is still there if none that followed went back to further out. */
+static bool is_cut_off(const struct transform *t, uint32_t step)
 {
-	while (at != VNODE_ROOT && !is_same_function(t, t->to->entry[at], entry))
-		at = t->to->parent[at];
-	return at;
+	uint32_t fold = t->way[t->way_count - 1].fold;
+	for (; fold > step; fold = t->way[fold - 1].fold) {
+		if (t->way[fold].to_depth < t->way[step].to_depth)
+			return true;
+	}
+	return false;
 }
 
-/* Only folding recursion goes back to frames that others came after. */
-static uint32_t add_vnode(struct transform *t, uint32_t at, entry_id entry)
+static uint32_t fold_recursion(struct transform *t, uint32_t v, entry_id entry)
 {
-	return t->stage->is_recursion ? stacks_add(t->to, at, entry)
-				      : stacks_add_next(t->to, at, entry);
-}
-
-static uint32_t fold_recursion(struct transform *t, uint32_t v, uint32_t at, entry_id entry)
-{
-	go_on(t, v);
-	uint32_t same = *on_way(t, v) > 1 ? find_function(t, at, entry) : VNODE_ROOT;
-	return same != VNODE_ROOT ? same : add_vnode(t, at, entry);
+	if (!vec_reserve((void **)&t->way, &t->way_cap, t->way_count + 1, sizeof *t->way))
+		return VNODE_NONE;
+	back_to(t, t->from->parent[v]);
+	const struct step *above = &t->way[t->way_count - 1];
+	struct step step = {.v = v, .key = function_key(t, entry), .fold = above->fold};
+	step.before = t->last_step[step.key];
+	if (step.before && !is_cut_off(t, step.before)) {
+		step.to = t->way[step.before].to;
+		step.to_depth = t->way[step.before].to_depth;
+		step.fold = (uint32_t)t->way_count;
+	} else {
+		step.to = stacks_add(t->to, above->to, entry);
+		step.to_depth = above->to_depth + 1;
+	}
+	t->last_step[step.key] = (uint32_t)t->way_count;
+	t->way[t->way_count++] = step;
+	return step.to;
 }
 
 static uint32_t move_vnode(struct transform *t, uint32_t v)
 {
 	uint32_t parent = t->from->parent[v], at = t->map[parent];
 	entry_id entry = t->from->entry[v];
+	if (t->stage->is_recursion)
+		return fold_recursion(t, v, entry);
 	bool fits = t->flags && t->flags[entry];
 	switch (t->stage->kind) {
 	case STAGE_HIDE:
-		return fits ? at : add_vnode(t, at, entry);
+		return fits ? at : stacks_add_next(t->to, at, entry);
 	case STAGE_ZOOM:
 		t->state[v] = t->state[parent] || fits;
-		return t->state[v] ? add_vnode(t, at, entry) : VNODE_ROOT;
+		return t->state[v] ? stacks_add_next(t->to, at, entry) : VNODE_ROOT;
 	case STAGE_TRIM:
 		t->state[v] = t->state[parent] || fits;
-		return t->state[v] ? at : add_vnode(t, at, entry);
+		return t->state[v] ? at : stacks_add_next(t->to, at, entry);
 	default:
 		break;
 	}
-	if (t->stage->is_recursion)
-		return fold_recursion(t, v, at, entry);
 	t->state[v] = fits;
-	return fits && t->state[parent] ? at : add_vnode(t, at, entry);
+	return fits && t->state[parent] ? at : stacks_add_next(t->to, at, entry);
 }
 
 static bool move_all(struct transform *t)
@@ -145,21 +161,30 @@ static uint32_t new_leaf(const struct transform *t, uint32_t old, uint32_t inner
 	return inner;
 }
 
-static struct stacks *apply(struct transform *t, size_t site_count)
+static bool init(struct transform *t, size_t site_count)
 {
-	entry_id no_stack = t->from->entry[VNODE_NO_STACK];
 	t->map = mem_array(t->from->count, sizeof *t->map);
 	t->state = mem_zarray(t->from->count, sizeof *t->state);
-	t->on_way = mem_zarray(t->columns->entry_count + t->func_count + 1, sizeof *t->on_way);
-	t->to = stacks_new(site_count, t->from->count, no_stack);
-	bool is_good = t->map && t->state && t->on_way && t->to && move_all(t);
+	t->last_step =
+		mem_zarray(t->columns->entry_count + t->func_count + 1, sizeof *t->last_step);
+	t->to = stacks_new(site_count, t->from->count, t->from->entry[VNODE_NO_STACK]);
+	bool has_way = vec_reserve((void **)&t->way, &t->way_cap, 1, sizeof *t->way);
+	if (has_way)
+		t->way[t->way_count++] = (struct step){.v = VNODE_ROOT, .to = VNODE_ROOT};
+	return has_way && t->map && t->state && t->last_step && t->to;
+}
+
+static struct stacks *apply(struct transform *t, size_t site_count)
+{
+	bool is_good = init(t, site_count) && move_all(t);
 	for (size_t i = 0; is_good && i < site_count; i++) {
 		t->to->inner[i] = new_place(t, t->from->inner[i]);
 		t->to->leaf[i] = new_leaf(t, t->from->leaf[i], t->to->inner[i]);
 	}
 	mem_free(t->map);
 	mem_free(t->state);
-	mem_free(t->on_way);
+	mem_free(t->way);
+	mem_free(t->last_step);
 	if (!is_good) {
 		stacks_free(t->to);
 		t->to = NULL;
