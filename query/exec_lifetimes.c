@@ -322,6 +322,7 @@ struct filling {
 	const uint32_t *row_of; /* by group; NO_ROW: nobody asks */
 	const uint32_t *groups; /* by row */
 	size_t row_count, part_rows, part_count;
+	unsigned part_shift;  /* part_rows is this power of 2 */
 	size_t first_part;    /* it adds up this one and each second after it */
 	uint32_t *covered;    /* by group: where its last outermost vnode ends */
 	size_t *next;         /* by part: how many runs; then where the next one goes */
@@ -364,7 +365,7 @@ static void list_runs(void *arg)
 		if (row == NO_ROW || w.at < f->covered[w.group])
 			continue;
 		f->covered[w.group] = w.at_end;
-		size_t at = f->next[row / f->part_rows]++;
+		size_t at = f->next[row >> f->part_shift]++;
 		if (f->runs)
 			f->runs[at] = (struct run){row, first[w.place], first[w.place_end]};
 	}
@@ -490,6 +491,15 @@ static bool fill(struct filling f[2], size_t *end_of)
 	return runs && !pl->was_cancelled;
 }
 
+static unsigned part_shift(const struct exec *x, size_t side)
+{
+	size_t ranks = x->lifetimes[side]->rank_count;
+	unsigned shift = 1;
+	while (!frames_as_if_large(x) && (ranks + 1) << shift < PART_NUMBERS)
+		shift++;
+	return shift;
+}
+
 static bool find_quantiles(struct exec *x, size_t side, const uint32_t *groups, size_t count,
 			   const uint32_t *row_of)
 {
@@ -499,9 +509,8 @@ static bool find_quantiles(struct exec *x, size_t side, const uint32_t *groups, 
 			     .row_of = row_of,
 			     .groups = groups,
 			     .row_count = count,
-			     .part_rows = PART_NUMBERS / (x->lifetimes[side]->rank_count + 1) + 1};
-	if (frames_as_if_large(x))
-		of.part_rows = 2;
+			     .part_shift = part_shift(x, side)};
+	of.part_rows = (size_t)1 << of.part_shift;
 	of.part_count = count / of.part_rows + 1;
 	struct filling f[2] = {of, of};
 	f[0].polls = true;
