@@ -8,16 +8,14 @@
  * notes the largest id that a block names, and how many records there are after a block, and
  * the two are compared when both are done.
  *
- * This is for files in which all is as it should be.  Whatever is not (damage, an id out of turn, a
- * thread that cannot be made) leaves the file to the reader of one block after the other, which
- * knows what can be kept.
+ * This is for files in which all is as it should be.  Whatever is not (damage, an id out of turn)
+ * leaves the file to the reader of one block after the other, which knows what can be kept.
  */
 #include "config.h"
 
 #include "src/profile/reader_priv.h"
 
-#include <pthread.h>
-#include <signal.h>
+#include "src/base/both.h"
 
 struct lane {
 	struct loader loader;
@@ -32,8 +30,9 @@ static bool is_of_tree(unsigned type)
 	return type == BLOCK_FRAMES || type == BLOCK_NODES;
 }
 
-static void run_lane(struct lane *lane)
+static void run_lane(void *arg)
 {
+	struct lane *lane = arg;
 	const struct survey *s = lane->survey;
 	struct loader *l = &lane->loader;
 	for (size_t i = 0; i < s->count && !lane->err; i++) {
@@ -46,24 +45,6 @@ static void run_lane(struct lane *lane)
 		at->node_count = l->p->node_count;
 		at->module_count = l->p->module_count;
 	}
-}
-
-static void *lane_main(void *arg)
-{
-	run_lane(arg);
-	return NULL;
-}
-
-/* The thread is the library's own: it takes no signals of the program. */
-static bool start(struct lane *lane, pthread_t *thread_out)
-{
-	sigset_t all, before;
-	sigfillset(&all);
-	if (pthread_sigmask(SIG_SETMASK, &all, &before))
-		return false;
-	bool is_made = !pthread_create(thread_out, NULL, lane_main, lane);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return is_made;
 }
 
 /* Did every block name only what came before it? */
@@ -104,11 +85,7 @@ static void swap_trees(struct profile *a, struct profile *b)
 
 static enum neap_err read_both(struct lane *tree, struct lane *rest, struct err *e)
 {
-	pthread_t thread;
-	if (!start(tree, &thread))
-		return ERR_UNSUPPORTED;
-	run_lane(rest);
-	pthread_join(thread, NULL);
+	both_run(run_lane, rest, tree);
 	const struct lane *failed = tree->err ? tree : rest;
 	if (tree->err == ERR_NOMEM || rest->err == ERR_NOMEM)
 		return err_nomem(e, "the profile");

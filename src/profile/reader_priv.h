@@ -104,7 +104,7 @@ struct survey {
 };
 /*
  * read_in_lanes - read all blocks, with two threads.
- * Fails: ERR_NOMEM; ERR_UNSUPPORTED, ERR_FORMAT: nothing is said, the file is to be read another way.
+ * Fails: ERR_NOMEM; ERR_FORMAT: nothing is said, the file is to be read another way.
  */
 enum neap_err read_in_lanes(struct survey *s, const char *name, uint64_t bytes,
 			    struct profile **out, struct err *e);

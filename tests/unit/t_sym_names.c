@@ -215,6 +215,7 @@ Test(wrappers, are_allocators_by_name)
 		"__rust_alloc",
 		"__rdl_alloc",
 		"alloc::alloc::exchange_malloc",
+		"alloc::boxed::box_new_uninit",
 		"alloc::raw_vec::RawVec<T,A>::grow_one",
 		"<alloc::alloc::Global as core::alloc::Allocator>::allocate",
 		"<alloc::raw_vec::RawVec<u8>>::grow_one",
