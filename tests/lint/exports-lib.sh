@@ -20,7 +20,7 @@ findings=0
 compare_exports "$library" "$wanted" "src/lib/neap/*.h"
 
 # printf and puts write to standard output; snprintf does not.  A thread is started while a large profile is
-# read, and has ended when the call returns.
+# read or asked, and has ended when the call returns.
 while read -r called; do
 	echo "$library: calls $called"
 	findings=$((findings + 1))

@@ -2,7 +2,8 @@
  * libneap: heap profiles recorded by neap, for programs.  This header: open a profile and
  * read what is known of it as a whole; <neap/query.h> asks it questions.  See libneap(3).
  *
- * Nothing here prints, exits, starts a thread, installs a handler or depends on the locale.
+ * Nothing here prints, exits, handles signals or depends on the locale.  A thread is started only while a
+ * large profile is opened or asked; it takes no signals and has ended when the call returns.
  *
  * Ownership.  Whatever a handle hands out (strings, arrays, structs by pointer) belongs to
  * the handle and stays until it is freed.  Strings come from the profiled program and from
