@@ -86,14 +86,14 @@ static void respell(const char *s, struct buf *out)
 			size_t bytes = strlen(default_arguments[k]);
 			if (!skip && !strncmp(s + i, default_arguments[k], bytes)) {
 				skip = after_bracket(s, i + bytes - 1) - i;
-				/* "<T, std::allocator<T> >" leaves "<T>" */
-				if (s[i + skip] == ' ' && s[i + skip + 1] == '>')
-					skip++;
 			}
 		}
 		if (!skip)
 			buf_putc(out, s[i]);
 		i += skip ? skip : 1;
+		/* "<T, std::allocator<T> >" leaves "<T>", and "<std::string >" is no good either */
+		if (skip && s[i] == ' ' && s[i + 1] == '>')
+			i++;
 	}
 }
 

@@ -83,12 +83,37 @@ static const char *keep(struct debuginfo *d, const char *s)
 	return strtab_get(&d->strings, strtab_add(&d->strings, s, bytes));
 }
 
-/* Index of a name in d->names + 1; 0: out of memory. */
-static uint32_t add_name(struct debuginfo *d, const char *linkage, const char *name)
+/* "T,A": what types a function of Rust depends on; NULL: its DIE does not say. */
+static const char *keep_params(struct debuginfo *d, struct dw *file, const struct dw_die *die)
+{
+	struct buf params = {0};
+	struct dw_die *at = dw_child(file, die);
+	for (unsigned i = 0; at && i < LIMIT_PARAM_DIES; i++) {
+		bool is_param = dw_kind(file, at) == DW_TYPE_PARAMETER;
+		const char *name = is_param ? dw_text(file, at, DW_NAME) : NULL;
+		if (is_param)
+			buf_printf(&params, "%s%s", params.count_bytes ? "," : "",
+				   name ? name : "?");
+		struct dw_die *next = dw_sibling(file, at);
+		dw_die_free(at);
+		at = next;
+	}
+	dw_die_free(at);
+	const char *kept = params.count_bytes && !params.has_failed ? keep(d, params.data) : NULL;
+	buf_release(&params);
+	return kept;
+}
+
+/* Index of a name in d->names + 1; 0: out of memory.  die: where the linkage name was found. */
+static uint32_t add_name(struct debuginfo *d, const char *linkage, const char *name,
+			 struct dw *file, const struct dw_die *die)
 {
 	if (!vec_reserve((void **)&d->names, &d->name_cap, d->name_count + 1, sizeof *d->names))
 		return 0;
-	d->names[d->name_count++] = (struct func_name){keep(d, linkage), keep(d, name)};
+	struct func_name *n = &d->names[d->name_count++];
+	*n = (struct func_name){.linkage = keep(d, linkage), .name = keep(d, name)};
+	if (die && n->linkage && n->name && rust_is_legacy(n->linkage) && strchr(n->name, '<'))
+		n->params = keep_params(d, file, die);
 	return (uint32_t)d->name_count;
 }
 
@@ -98,6 +123,7 @@ static uint32_t name_of_origins(struct debuginfo *d, struct dw *file, struct dw_
 {
 	const char *linkage = NULL;
 	struct dw_die *at = die;
+	uint32_t idx = 0;
 	for (unsigned steps = 0; at; steps++) {
 		struct dw *next_file = file;
 		struct dw_die *next = NULL;
@@ -106,12 +132,14 @@ static uint32_t name_of_origins(struct debuginfo *d, struct dw *file, struct dw_
 			name = dw_text(file, at, DW_NAME);
 		if (!linkage && steps < LIMIT_ORIGIN_STEPS)
 			next = dw_origin(file, at, &next_file);
+		if (!next)
+			idx = add_name(d, linkage, name, file, at);
 		if (at != die)
 			dw_die_free(at);
 		at = next;
 		file = next_file;
 	}
-	return add_name(d, linkage, name);
+	return idx;
 }
 
 /* Copies of one inlined function share its origin: that is looked up once. */
@@ -122,7 +150,7 @@ static uint32_t find_name(struct debuginfo *d, struct dw *file, const struct dw_
 	struct dw *origin_file;
 	struct dw_die *origin = linkage ? NULL : dw_origin(file, die, &origin_file);
 	if (!origin)
-		return add_name(d, linkage, name);
+		return add_name(d, linkage, name, file, die);
 	uint64_t off = name ? 0 : dw_die_off(origin_file, origin); /* a name of its own: no copy */
 	uint64_t key = (uint64_t)dw_serial(origin_file) << 44 ^ off;
 	uint32_t idx = off ? map_find(&d->origins, key) : MAP_ABSENT;
@@ -200,8 +228,8 @@ static size_t find_in_unit(struct debuginfo *d, struct dw_unit *u, uint64_t va,
 		/* if they are too many, the last place is the outermost function's */
 		if (count < cap - 1 || f->outer == SYM_NONE) {
 			const struct func_name *name = name_func(d, u, f);
-			out[count++] =
-				(struct debuginfo_frame){name->linkage, name->name, file, line};
+			out[count++] = (struct debuginfo_frame){name->linkage, name->name,
+								name->params, file, line};
 		}
 		file = unit_file_path(u, f->call_file, &d->strings);
 		line = f->call_line;

@@ -8,6 +8,7 @@
 
 #define LIMIT_DIE_DEPTH    (2 * LIMIT_INLINE_DEPTH) /* blocks and inlined functions alternate */
 #define LIMIT_ORIGIN_STEPS 16u                      /* links from a function to its name */
+#define LIMIT_PARAM_DIES   256u                     /* among which type parameters are */
 #define LIMIT_UNITS        (64u << 20)
 
 struct walk_step {
@@ -18,6 +19,7 @@ struct walk_step {
 
 struct func_name {
 	const char *linkage, *name; /* in strings; NULL: has none */
+	const char *params;         /* see struct debuginfo_frame */
 };
 
 struct debuginfo {

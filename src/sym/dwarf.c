@@ -120,6 +120,8 @@ enum dw_kind dw_kind(struct dw *d, const struct dw_die *die)
 	case DW_TAG_union_type:
 	case DW_TAG_enumeration_type:
 		return DW_TYPE;
+	case DW_TAG_template_type_parameter:
+		return DW_TYPE_PARAMETER;
 	default:
 		return DW_OTHER;
 	}

@@ -26,6 +26,7 @@ enum dw_kind {
 	DW_BLOCK,
 	DW_TYPE, /* that can have functions in it */
 	DW_CALL, /* a call site */
+	DW_TYPE_PARAMETER,
 };
 enum dw_text {
 	DW_LINKAGE_NAME,

@@ -33,6 +33,7 @@ src_sym_libsym_la_SOURCES = \
 	src/sym/openmodule.c \
 	src/sym/openmodule.h \
 	src/sym/readunit.c \
+	src/sym/rustname.c \
 	src/sym/spans.c \
 	src/sym/split.c \
 	src/sym/standin.c \

@@ -210,15 +210,32 @@ const char *sym_module_source(const struct sym_module *m)
 
 /* ---- names ------------------------------------------------------------------------ */
 
+/* What a linkage name says, and what only the debug information knows. */
+static bool demangle(const char *linkage, const struct debuginfo_frame *f, struct buf *out)
+{
+	if (!sym_demangle(linkage, out))
+		return false;
+	if (linkage != f->linkage || !f->name || !rust_is_legacy(linkage))
+		return true;
+	struct buf filled = {0};
+	if (rust_fill_types(out->data, f->name, f->params, &filled) && !filled.has_failed) {
+		buf_clear(out);
+		buf_put(out, filled.data, filled.count_bytes);
+	}
+	buf_release(&filled);
+	return true;
+}
+
 /* Demangled text of a linkage name that stays where it is. */
-static const char *demangled(struct sym_module *m, const char *linkage)
+static const char *demangled(struct sym_module *m, const char *linkage,
+			     const struct debuginfo_frame *f)
 {
 	uint64_t key = (uintptr_t)linkage;
 	uint32_t id = map_find(&m->demangled, key);
 	if (id == MAP_ABSENT) {
 		struct buf text = {0};
 		id = NOT_MANGLED;
-		if (sym_demangle(linkage, &text) && !text.has_failed)
+		if (demangle(linkage, f, &text) && !text.has_failed)
 			id = strtab_add(&m->strings, text.data, text.count_bytes);
 		buf_release(&text);
 		if (id == MAP_ABSENT || !map_put(&m->demangled, key, id))
@@ -290,7 +307,7 @@ size_t sym_lookup(struct sym_module *m, uint64_t va, struct sym_line *lines_out,
 			continue; /* its caller is known better */
 		lines_out[count++] = (struct sym_line){
 			.linkage = linkage,
-			.name = demangled(m, linkage),
+			.name = demangled(m, linkage, &m->found[i]),
 			.file = m->found[i].file,
 			.line = m->found[i].line,
 			.is_inlined = is_inlined,

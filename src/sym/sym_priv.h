@@ -150,6 +150,18 @@ struct elf_file *debugfile_open_mini(const struct elf_file *main);
  * appended, if OCaml makes no such names. */
 bool demangle_ocaml(const char *name, size_t bytes, struct buf *out);
 
+/* ---- rustname.c ------------------------------------------------------------------- */
+
+/* rust_is_legacy - a name of Rust's older mangling, which has "T" where there is a type. */
+bool rust_is_legacy(const char *linkage);
+/*
+ * rust_fill_types - the demangled text with the types for which its parameters stand.
+ *   name    DW_AT_name, which ends with them: "new<shop::Item>"
+ *   params  the names of the function's type parameters: "T,A"; NULL if the DIE has none
+ * False: nothing is known for sure; out is then to be thrown away.
+ */
+bool rust_fill_types(const char *text, const char *name, const char *params, struct buf *out);
+
 /* ---- spans.c -------------------------------------------------------------------- */
 
 /* Half-open ranges that may nest or overlap, to be turned into disjoint segments. */
@@ -253,6 +265,7 @@ void path_join_clean(struct buf *out, const char *comp_dir, const char *dir, con
 struct debuginfo;
 struct debuginfo_frame {
 	const char *linkage, *name; /* as DWARF has them; NULL: not there */
+	const char *params;         /* of Rust: names of its type parameters; NULL: not there */
 	const char *file;           /* "" unknown */
 	uint32_t line;
 };

@@ -21,4 +21,18 @@
  */
 bool sym_type_of(const char *name, struct buf *out);
 
+/* For rustname.c: a piece of a name, and the characters of words. */
+struct sym_part {
+	const char *s;
+	size_t bytes;
+};
+bool sym_is_word(char c);
+/*
+ * sym_argument - the argument number `wanted` of a list that begins at the '<' at `open`, where
+ * `name` is the beginning of it all.  *end_out is after the '>', or NULL if there is none.  Empty:
+ * there are not so many.
+ */
+struct sym_part sym_argument(const char *name, const char *open, const char *end, unsigned wanted,
+			     const char **end_out);
+
 #endif

@@ -19,6 +19,7 @@ integration_tests = \
 	tests/integration/symbolize.sh \
 	tests/integration/sym-jit.sh \
 	tests/integration/sym-matrix.sh \
+	tests/integration/sym-rust.sh \
 	tests/integration/sym-tail.sh \
 	tests/integration/targets.sh \
 	tests/integration/time.sh \
@@ -37,11 +38,13 @@ tests_integration_truth_SOURCES = \
 tests_integration_truth_LDADD = $(neap_libs)
 
 EXTRA_DIST += \
+	tests/integration/sym/boxes.rs \
 	tests/integration/sym/compare.py \
 	tests/integration/sym/jit.c \
 	tests/integration/sym/lib.cpp \
 	tests/integration/sym/main.cpp \
 	tests/integration/sym/part.c \
+	tests/integration/sym/rust.s \
 	tests/integration/sym/shape.h \
 	tests/integration/sym/tail.c \
 	tests/integration/sym/tail_cxx.cpp \

@@ -107,6 +107,10 @@ Test(report_name, shows_strings_and_default_arguments_as_people_write_them)
 		    "std::allocator<char> >, std::allocator<std::__cxx11::basic_string<char, "
 		    "std::char_traits<char>, std::allocator<char> > > >::push_back(int)",
 		    WIDE, true, "std::vector<std::string>::push_back");
+	assert_name("std::make_shared<std::__cxx11::basic_string<char, std::char_traits<char>, "
+		    "std::allocator<char> > >()",
+		    WIDE, true, "std::make_shared<std::string>");
+	assert_name("S[abi:cxx11]::get<T[abi:cxx11] >() const", WIDE, true, "S::get<T>");
 	assert_name("std::map<int, long, std::less<int>, std::allocator<std::pair<int const, "
 		    "long> > >::clear()",
 		    WIDE, true, "std::map<int, long>::clear");

@@ -50,6 +50,79 @@ Test(demangle, hides_the_hash_of_rust)
 	expect_text("_RNvC6_123foo3bar", "123foo::bar");
 }
 
+/* Text NULL: nothing is filled in. */
+static void expect_filled(const char *text, const char *name, const char *params,
+			  const char *expected)
+{
+	struct buf out = {0};
+	bool is_filled = rust_fill_types(text, name, params, &out);
+	cr_expect_eq(is_filled, expected != NULL, "%s of %s", name, text);
+	if (is_filled && expected)
+		cr_expect_str_eq(out.data, expected);
+	buf_release(&out);
+}
+
+Test(rust, fills_in_the_types_that_debug_information_tells)
+{
+	expect_filled("alloc::boxed::Box<T>::new", "new<app::Rec>", "T",
+		      "alloc::boxed::Box<app::Rec>::new");
+	expect_filled("alloc::vec::Vec<T,A>::push", "push<(u8, fn(u8) -> u16), app::Pool>", "T,A",
+		      "alloc::vec::Vec<(u8, fn(u8) -> u16), app::Pool>::push");
+	expect_filled("alloc::vec::Vec<T,A>::push",
+		      "push<alloc::boxed::Box<u8, alloc::alloc::Global>, alloc::alloc::Global>",
+		      "T,A", "alloc::vec::Vec<alloc::boxed::Box<u8>>::push");
+	expect_filled("<alloc::vec::Vec<T,A> as core::SpecExtend<T,I>>::spec_extend",
+		      "spec_extend<u8, app::Iter, alloc::Global>", "T,I,A",
+		      "<alloc::vec::Vec<u8, alloc::Global> as core::SpecExtend<u8, "
+		      "app::Iter>>::spec_extend");
+	expect_filled("<&T as app::Show>::show", "show<app::Rec>", "T",
+		      "<&app::Rec as app::Show>::show");
+	expect_filled("app::Ring<T,_>::push", "push<app::Rec, 32>", "T",
+		      "app::Ring<app::Rec, _>::push");
+	expect_filled("app::Set<Key>::add", "add<u64>", "Key", "app::Set<u64>::add");
+	expect_filled("app::run<F>::{{closure}}", "{closure#0}<app::main::{closure_env#1}>", "F",
+		      "app::run<app::main::{closure_env#1}>::{{closure}}");
+}
+
+Test(rust, leaves_what_is_not_sure)
+{
+	/* the parameters are others than those of the name */
+	expect_filled("app::Pair<A,B>::new", "new<u8, u16>", "A", NULL);
+	expect_filled("app::Pair<A,B>::new", "new<u8>", "A,B", NULL);
+	/* a type that is called so, and what only contains the name */
+	expect_filled("core::ptr::drop_in_place<app::T>", "drop_in_place<u8>", "T", NULL);
+	expect_filled("app::Tree<Tea>::T", "T<u8>", "T", NULL);
+	expect_filled("<T::Item as app::Show>::show", "show<u8>", "T", NULL);
+	expect_filled("app::T", "T", "T", NULL);
+	expect_filled("app::new<T>", "new<u8", "T", NULL);
+	expect_filled("app::new<T>", "new<>", "", NULL);
+	expect_filled("", "", "", NULL);
+}
+
+Test(rust, goes_by_order_where_parameters_have_no_names)
+{
+	expect_filled("alloc::boxed::Box<T,A>::new_in", "new_in<app::Rec, app::Pool>", NULL,
+		      "alloc::boxed::Box<app::Rec, app::Pool>::new_in");
+	expect_filled("<T as alloc::vec::spec_from_elem::SpecFromElem>::from_elem",
+		      "from_elem<u128, alloc::Global>", NULL,
+		      "<u128 as alloc::vec::spec_from_elem::SpecFromElem>::from_elem");
+	expect_filled("app::One<T>::new", "new<u8>", NULL, "app::One<u8>::new");
+	expect_filled("app::Two<T,A>::new", "new<u8, u16>", NULL, NULL);
+	expect_filled("app::One<T>::with", "with<u8, u16>", NULL, NULL);
+	expect_filled("alloc::boxed::Box<T,A>::new", "new<u8>", NULL, NULL);
+}
+
+Test(rust, tells_the_older_mangling)
+{
+	cr_expect(rust_is_legacy("_ZN3app3new17h0123456789abcdefE"));
+	cr_expect(rust_is_legacy("_ZN3app3new17h0123456789abcdefE.llvm.17"));
+	cr_expect_not(rust_is_legacy("_ZN3app3new17h0123456789abcdeGE"));
+	cr_expect_not(rust_is_legacy("_ZN17h0123456789abcdef"));
+	cr_expect_not(rust_is_legacy("_ZN3app3newEv"));
+	cr_expect_not(rust_is_legacy("_RNvC6_123foo3bar"));
+	cr_expect_not(rust_is_legacy(""));
+}
+
 Test(demangle, knows_d)
 {
 	expect_text("_D3foo3barFiZv", "foo.bar(int)");
