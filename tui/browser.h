@@ -31,6 +31,7 @@ struct summary {
 	char population[160];
 	int64_t bytes, blocks;
 	int64_t base_bytes; /* 100 % */
+	bool has_blocks;    /* their number is known */
 	bool is_signed;
 	bool is_other; /* the population is another one than the head of the query */
 };

@@ -72,17 +72,18 @@ static void put_totals(const struct browser *b, bool has_blocks, char *dst, size
 {
 	const struct summary *s = &b->summary;
 	char bytes[FMT_BYTES], base[FMT_BYTES], pct[FMT_BYTES], blocks[FMT_BYTES];
+	bool is_part = has_blocks && s->base_bytes != s->bytes,
+	     has_sign = s->is_signed && s->bytes > 0;
 	fmt_bytes(bytes, sizeof bytes, s->bytes);
+	int end = is_part ? snprintf(dst, cap, "%s of %s (%s)", bytes,
+				     fmt_bytes(base, sizeof base, s->base_bytes),
+				     fmt_pct(pct, sizeof pct, (double)s->bytes,
+					     (double)s->base_bytes))
+			  : snprintf(dst, cap, "%s%s", has_blocks && has_sign ? "+" : "", bytes);
+	if (!has_blocks || !s->has_blocks || end < 0 || (size_t)end >= cap)
+		return;
 	show_count_words(blocks, sizeof blocks, s->blocks);
-	if (!has_blocks)
-		snprintf(dst, cap, "%s", bytes);
-	else if (s->base_bytes != s->bytes)
-		snprintf(dst, cap, "%s of %s (%s)  %s blocks", bytes,
-			 fmt_bytes(base, sizeof base, s->base_bytes),
-			 fmt_pct(pct, sizeof pct, (double)s->bytes, (double)s->base_bytes), blocks);
-	else
-		snprintf(dst, cap, "%s%s in %s blocks", s->is_signed && s->bytes > 0 ? "+" : "",
-			 bytes, blocks);
+	snprintf(dst + end, cap - (size_t)end, is_part ? "  %s blocks" : " in %s blocks", blocks);
 }
 
 /* Behind the name of the file; where there is no room, a plus. */

@@ -3,16 +3,21 @@ pkglibexec_PROGRAMS += neap-browse
 noinst_LTLIBRARIES += tui/libtui.la
 
 tui_libtui_la_SOURCES = \
+	tui/actions.c \
 	tui/bookmarks.c \
 	tui/bookmarks.h \
 	tui/browser.c \
 	tui/browser.h \
+	tui/browser_priv.h \
+	tui/butterfly_draw.c \
+	tui/butterfly_priv.h \
 	tui/chart.c \
 	tui/chart.h \
 	tui/chrome.c \
 	tui/command.c \
 	tui/details.c \
 	tui/details.h \
+	tui/edits.c \
 	tui/editor.c \
 	tui/editor.h \
 	tui/empty.c \
@@ -33,6 +38,7 @@ tui_libtui_la_SOURCES = \
 	tui/help.h \
 	tui/hist_rows.c \
 	tui/hist_rows.h \
+	tui/inputs.c \
 	tui/keymap.c \
 	tui/keymap.h \
 	tui/keys.def \
@@ -68,6 +74,9 @@ tui_libtui_la_SOURCES = \
 	tui/state.c \
 	tui/state_text.c \
 	tui/strip.c \
+	tui/strip_keys.c \
+	tui/strip_priv.h \
+	tui/strip_time.c \
 	tui/table.h \
 	tui/through.c \
 	tui/through.h \

@@ -3,9 +3,11 @@
 
 #include "tui/model.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "query/parse.h"
+#include "query/plan.h"
 #include "src/base/mem.h"
 #include "tui/model_priv.h"
 
@@ -19,12 +21,30 @@ const char *screen_name(enum screen s)
 
 /* ---- opening ---------------------------------------------------------------------------- */
 
-/* What a new user looks for first: what is held at the peak; with two files, what changed. */
+bool model_knows(const struct model *m, uint64_t facts)
+{
+	const struct query_session *s = m->session;
+	for (size_t i = 0; i < s->named_count; i++) {
+		const struct profile *p = s->files[i]->p;
+		if (p->has_source && p->source.unknown & facts)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * What a new user looks for first: what is held at the peak, or at the end where a file of another
+ * tool does not know the peak; with two files, what changed.
+ */
 static struct state *first_state(const struct model *m)
 {
+	const char *word = model_knows(m, FACT_PEAK)   ? "peak"
+			   : model_knows(m, FACT_LIVE) ? "live"
+						       : "allocated";
+	char head[32];
+	snprintf(head, sizeof head, "%s%s", m->path_count > 1 ? "diff " : "", word);
 	struct state *s = mem_zalloc(sizeof *s);
-	bool is_good = s && state_set_head(s, m->path_count > 1 ? "diff peak" : "peak") &&
-		       state_add_chip(s, STAGE_MIN, "min 1%");
+	bool is_good = s && state_set_head(s, head) && state_add_chip(s, STAGE_MIN, "min 1%");
 	if (is_good)
 		return s;
 	state_free(s);

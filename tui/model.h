@@ -86,6 +86,8 @@ void model_release(struct model *m);
  */
 enum neap_err model_reload(struct model *m, const struct query_options *options, struct err *e);
 void model_drop_old(struct model *m);
+/* model_knows - do all files know these (FACT_..., a set of bits)?  Those of other tools may not. */
+bool model_knows(const struct model *m, uint64_t facts);
 
 static inline const struct state *model_state(const struct model *m)
 {

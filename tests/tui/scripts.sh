@@ -11,6 +11,7 @@ export LC_ALL=C TZ=UTC
 folder=$(mktemp -d "${TMPDIR:-/tmp}/neap-scripts.XXXXXX") || exit 1
 trap 'rm -rf "$folder"' EXIT
 "$build_dir/tests/golden/make_profiles" "$folder" || exit 1
+cp "$source_dir"/tests/tui/scripts/*.folded "$folder" || exit 1
 cd "$folder" || exit 1
 
 count=0 failed=0

@@ -1,0 +1,15 @@
+/* Between strip.c (drawing), strip_time.c (instants and ranges) and strip_keys.c (keys, mouse). */
+#ifndef NEAP_TUI_STRIP_PRIV_H
+#define NEAP_TUI_STRIP_PRIV_H
+
+#include "tui/browser.h"
+
+/* strip_now - the instant that the query looks at, or the one before it had a window. */
+uint64_t strip_now(const struct browser *b);
+/*
+ * strip_population - what was born in a window, in the words of the population that was looked at
+ * before moving.
+ */
+const char *strip_population(const struct browser *b);
+
+#endif
