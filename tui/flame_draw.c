@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "query/names.h"
 #include "src/base/fmt.h"
 #include "tui/empty.h"
 #include "tui/show.h"
@@ -39,17 +40,17 @@ static const char *name_of(const struct flame *f, struct browser *b, const struc
 	return name_text(&b->names, flame_name(&f->layout, c), cols);
 }
 
-/* Where the last part of a name begins: after the last "::" outside of template arguments. */
+/* Where the last part of a name begins: after the last separator of scopes outside of brackets. */
 static const char *own_part(const char *name)
 {
-	const char *own = name;
-	int depth = 0;
-	for (const char *p = name; *p; p++) {
-		depth += (*p == '<' || *p == '(') - (*p == '>' || *p == ')');
-		if (!depth && p[0] == ':' && p[1] == ':' && p[2])
-			own = p + 2;
+	struct brackets b = {0};
+	size_t own = 0;
+	for (size_t i = 0; name[i]; i = brackets_step(name, i, &b)) {
+		size_t n = b.depth == 0 ? name_scope_bytes(name, i) : 0;
+		if (n && name[i + n])
+			own = i + n;
 	}
-	return own;
+	return name + own;
 }
 
 #define NAME_LEAST 4u /* columns: less says nothing */
