@@ -31,8 +31,8 @@ static void copy(struct browser *b, bool is_command)
 /* The innermost thing first; never the last one. */
 static void back(struct browser *b)
 {
-	if (b->has_range_start)
-		b->has_range_start = false;
+	if (b->cursor.has_start)
+		b->cursor.has_start = false;
 	else if (b->pane != PANE_ROWS)
 		b->pane = PANE_ROWS;
 	else if (b->find[0])

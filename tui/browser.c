@@ -12,6 +12,7 @@
 #include "tui/details.h"
 #include "tui/help.h"
 #include "tui/prompt.h"
+#include "tui/spots.h"
 
 /* ---- new and free ---------------------------------------------------------------------- */
 
@@ -125,6 +126,7 @@ static bool is_stopped(struct browser *b)
 	if (!model_was_stopped(&b->failure))
 		return false;
 	b->was_cancelled = b->stop_key == CODE_CANCEL;
+	b->cursor = b->shown_cursor;
 	browser_say(b, ROLE_WARNING, "stopped; %sCtrl-R tries it again",
 		    b->was_cancelled ? "Ctrl-C again quits, " : "");
 	return true;
@@ -138,8 +140,10 @@ bool browser_load(struct browser *b)
 		b->selves[s] = mem_zalloc(v->self_bytes);
 	if (!b->selves[s])
 		return false;
-	if (b->loaded[s] == b->model.generation)
+	if (b->loaded[s] == b->model.generation) {
+		b->shown_cursor = b->cursor;
 		return true;
+	}
 	b->loaded[s] = b->model.generation;
 	b->failure = (struct query_error){.code = NEAP_OK};
 	b->summary.is_known = false;
@@ -150,9 +154,14 @@ bool browser_load(struct browser *b)
 		if (i != s)
 			b->loaded[i] = 0;
 	}
+	if (!b->failure.code)
+		spots_arrive(b);
 	if (is_stopped(b))
 		return !model_go_state(&b->model, b->shown) || browser_load(b);
+	if (b->shown != model_state(&b->model))
+		strip_settle(b);
 	b->shown = model_state(&b->model);
+	b->shown_cursor = b->cursor;
 	return true;
 }
 

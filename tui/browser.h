@@ -59,13 +59,15 @@ struct browser {
 	enum pane pane;     /* that the arrows move in */
 	bool has_details;   /* they were drawn last */
 	int details_scroll; /* lines of source, from where the selected one is in the middle */
-	uint64_t strip_cursor_ns;
 	struct graph_tick
 		*ticks;         /* [snapshots + 1]: live blocks of the run; made when first drawn */
 	struct area strip_area; /* the curve of the strip, or of Time; no columns: not drawn */
-	bool has_range_start;   /* a range is being made, from there to the cursor */
-	uint64_t range_start_ns;
-	const char *range_population; /* what a range will be a window of, while the cursor moves */
+	struct cursor {         /* on the curve; beside what the query says */
+		uint64_t ns;
+		bool has_start; /* a range is being made, from there to the cursor */
+		uint64_t start_ns;
+		const char *population; /* what a range will be a window of, while it moves */
+	} cursor, shown_cursor;         /* shown: with what was loaded last without being stopped */
 	bool is_dragging;
 	uint64_t drag_start_ns;
 	struct tab {
@@ -165,6 +167,8 @@ bool strip_mouse(struct browser *b, const struct mouse *m);
 void strip_look_at(struct browser *b, uint64_t ns);
 /* strip_range - the range that is being made, or the window of the query; false: there is none. */
 bool strip_range(const struct browser *b, uint64_t *from_out, uint64_t *to_out);
+/* strip_settle - after the load of another state: one that has a window ends a range in the making. */
+void strip_settle(struct browser *b);
 /* strip_drop_range - take the window away if it came last, or come what may; false: it stays. */
 bool strip_drop_range(struct browser *b, bool is_last_resort);
 /* strip_draw_range - brackets at its ends in the row below a curve; false: there is none. */

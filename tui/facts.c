@@ -122,3 +122,16 @@ bool facts_find(void *self, struct browser *b, const char *text, bool is_back, b
 	struct facts *f = self;
 	return view_table.find(f->table, b, text, is_back, is_here);
 }
+
+void facts_save_spot(const void *self, struct buf *out)
+{
+	const struct facts *f = self;
+	if (f->table)
+		view_table.save_spot(f->table, out);
+}
+
+void facts_take_spot(void *self, const char *text)
+{
+	struct facts *f = self;
+	view_table.take_spot(f->table, text);
+}

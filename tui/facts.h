@@ -32,5 +32,7 @@ void facts_place(const void *self, struct buf *out);
 bool facts_frame(const void *self, const struct browser *b, struct graph_frame *out);
 void facts_row_text(const void *self, struct browser *b, struct buf *out);
 bool facts_find(void *self, struct browser *b, const char *text, bool is_back, bool is_here);
+void facts_save_spot(const void *self, struct buf *out);
+void facts_take_spot(void *self, const char *text);
 
 #endif

@@ -1,4 +1,4 @@
-/* Between view_flame.c, which moves and zooms, and flame_draw.c. */
+/* Between view_flame.c, which moves and zooms, flame_draw.c and flame_spot.c. */
 #ifndef NEAP_TUI_FLAME_PRIV_H
 #define NEAP_TUI_FLAME_PRIV_H
 
@@ -38,6 +38,15 @@ static inline const struct flame_cell *flame_selected(const struct flame *f)
 /* flame_frame - of a cell; false: it is no frame. */
 bool flame_frame(const struct flame *f, const struct browser *b, const struct flame_cell *c,
 		 struct graph_frame *out);
+
+/* flame_push_zoom - one step more on the way to what is zoomed into.  False: no memory. */
+bool flame_push_zoom(struct flame *f, const struct flame_cell *c);
+/* flame_begin - lay out anew from where the zoom is, with nothing selected. */
+void flame_begin(struct flame *f);
+
+/* For the view's table: flame_spot.c. */
+void flame_save_spot(const void *self, struct buf *out);
+void flame_take_spot(void *self, const char *text);
 
 /* flame_draw_way - one row: what the cells are a part of, or what their width means. */
 void flame_draw_way(struct flame *f, struct browser *b, const struct area *a);

@@ -113,7 +113,7 @@ void follow_tick(struct browser *b)
 {
 	struct follow *f = &b->follow;
 	bool has_changed = false;
-	if (!f->is_on || b->prompt || b->help || b->awaits_letter || b->has_range_start ||
+	if (!f->is_on || b->prompt || b->help || b->awaits_letter || b->cursor.has_start ||
 	    now_ms() < f->next_ms)
 		return;
 	for (size_t i = 0; i < b->model.path_count && i < 2; i++) {

@@ -7,6 +7,7 @@
 #include "tui/follow.h"
 #include "tui/help.h"
 #include "tui/prompt.h"
+#include "tui/spots.h"
 
 static bool press_tab(struct browser *b, const struct mouse *m)
 {
@@ -39,6 +40,34 @@ static void mouse(struct browser *b, const struct mouse *m)
 	v->mouse(browser_self(b), b, &inside);
 }
 
+static void press_key(struct browser *b, uint32_t key)
+{
+	char name[16];
+	enum action action = keymap_action(key);
+	if (action != ACTION_CANCEL)
+		b->was_cancelled = false;
+	if (action != ACTION_NONE)
+		actions_do(b, action);
+	else if (key != SPECIAL_RESIZE)
+		browser_say(b, ROLE_DIM, "%s does nothing; ? shows the keys",
+			    keymap_name(name, sizeof name, key));
+}
+
+/* To whom it belongs: the innermost that is open. */
+static void pass_on(struct browser *b, const struct input *in)
+{
+	if (bookmarks_input(b, in))
+		return;
+	if (b->prompt)
+		prompt_input(b, in);
+	else if (b->help)
+		help_input(b, in);
+	else if (in->key == SPECIAL_MOUSE)
+		mouse(b, &in->mouse);
+	else
+		press_key(b, in->key);
+}
+
 void browser_input(struct browser *b, const struct input *in)
 {
 	if (in->key == SPECIAL_TICK) {
@@ -48,28 +77,10 @@ void browser_input(struct browser *b, const struct input *in)
 	b->message[0] = '\0';
 	if (!browser_load(b))
 		return;
-	if (bookmarks_input(b, in))
-		return;
-	if (b->prompt) {
-		prompt_input(b, in);
-		return;
-	}
-	if (b->help) {
-		help_input(b, in);
-		return;
-	}
-	if (in->key == SPECIAL_MOUSE) {
-		mouse(b, &in->mouse);
-		return;
-	}
-	enum action action = keymap_action(in->key);
-	if (action != ACTION_CANCEL)
-		b->was_cancelled = false;
-	if (action != ACTION_NONE) {
-		actions_do(b, action);
-	} else if (in->key != SPECIAL_RESIZE) {
-		char name[16];
-		browser_say(b, ROLE_DIM, "%s does nothing; ? shows the keys",
-			    keymap_name(name, sizeof name, in->key));
-	}
+	const struct state *before = model_state(&b->model);
+	enum screen screen = before->screen;
+	bool was_shown = !b->failure.code;
+	pass_on(b, in);
+	if (was_shown && model_state(&b->model) != before)
+		spots_leave(b, before, screen);
 }

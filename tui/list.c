@@ -3,6 +3,8 @@
 
 #include "tui/list.h"
 
+#include <stdlib.h>
+
 #define WHEEL_ROWS 3u
 
 void list_fit(struct list *l, size_t rows)
@@ -94,4 +96,19 @@ void list_place(const struct list *l, struct buf *out)
 {
 	if (l->count)
 		buf_printf(out, "%zu/%zu", l->selected + 1, l->count);
+}
+
+void list_save_spot(const struct list *l, struct buf *out)
+{
+	buf_printf(out, "%zu %zu ", l->selected, l->top);
+}
+
+const char *list_take_spot(struct list *l, const char *text)
+{
+	char *end;
+	l->selected = strtoul(text, &end, 10);
+	l->top = strtoul(end, &end, 10);
+	if (l->count && l->selected >= l->count)
+		l->selected = l->count - 1;
+	return end + (*end == ' ');
 }

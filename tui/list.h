@@ -32,5 +32,9 @@ bool list_find(struct list *l, const struct list_search *s,
 	       bool (*fits)(const struct list_search *s, size_t at));
 /* list_place - append "12/132   9 %". */
 void list_place(const struct list *l, struct buf *out);
+/* list_save_spot - append where it is, for the view's save_spot. */
+void list_save_spot(const struct list *l, struct buf *out);
+/* list_take_spot - go there; returns what follows in the text. */
+const char *list_take_spot(struct list *l, const char *text);
 
 #endif

@@ -30,6 +30,7 @@ tui_libtui_la_SOURCES = \
 	tui/flame_layout.c \
 	tui/flame_layout.h \
 	tui/flame_priv.h \
+	tui/flame_spot.c \
 	tui/follow.c \
 	tui/follow.h \
 	tui/grid.c \
@@ -71,6 +72,8 @@ tui_libtui_la_SOURCES = \
 	tui/source_draw.c \
 	tui/source_lines.c \
 	tui/source_priv.h \
+	tui/spots.c \
+	tui/spots.h \
 	tui/state.c \
 	tui/state_text.c \
 	tui/strip.c \

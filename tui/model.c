@@ -120,6 +120,7 @@ void model_release(struct model *m)
 	for (size_t i = 0; i < m->state_count; i++)
 		state_free(m->states[i]);
 	mem_free(m->states);
+	state_free(m->moved);
 	query_session_free(m->session);
 	*m = (struct model){.session = NULL};
 }
@@ -235,6 +236,32 @@ enum neap_err model_commit(struct model *m, struct state *s, struct query_error 
 	return NEAP_OK;
 }
 
+/* Put a state that was kept aside before the current one, and go there. */
+static bool put_back(struct model *m)
+{
+	if (!vec_reserve((void **)&m->states, &m->state_cap, m->state_count + 1, sizeof *m->states))
+		return false;
+	memmove(&m->states[m->at + 1], &m->states[m->at],
+		(m->state_count - m->at) * sizeof *m->states);
+	m->states[m->at] = m->moved;
+	m->state_count++;
+	m->moved = NULL;
+	m->generation++;
+	return true;
+}
+
+/* Take the current state, which a move made, out of those for undo. */
+static void put_aside(struct model *m)
+{
+	state_free(m->moved);
+	m->moved = m->states[m->at];
+	m->state_count--;
+	memmove(&m->states[m->at], &m->states[m->at + 1],
+		(m->state_count - m->at) * sizeof *m->states);
+	m->at--;
+	m->generation++;
+}
+
 enum neap_err model_move_head(struct model *m, const char *head, struct query_error *error)
 {
 	struct state *s = model_edit(m);
@@ -244,11 +271,18 @@ enum neap_err model_move_head(struct model *m, const char *head, struct query_er
 	}
 	bool was_moving = m->states[m->at]->is_moving;
 	s->is_moving = true;
-	if (was_moving && m->at)
-		m->at--;
+	if (!was_moving || !m->at)
+		return model_commit(m, s, error);
+	if (state_equal(s, m->states[m->at])) {
+		state_free(s);
+		return NEAP_OK;
+	}
+	put_aside(m);
 	enum neap_err code = model_commit(m, s, error);
-	if (code && was_moving)
+	if (code) {
 		m->at++;
+		put_back(m); /* there is room: it was there before */
+	}
 	return code;
 }
 
@@ -287,6 +321,8 @@ bool model_go_screen(struct model *m, bool is_back)
 
 bool model_go_state(struct model *m, const struct state *s)
 {
+	if (s && s == m->moved)
+		return put_back(m);
 	for (size_t i = 0; i < m->state_count; i++) {
 		if (m->states[i] != s || i == m->at)
 			continue;
@@ -295,6 +331,26 @@ bool model_go_state(struct model *m, const struct state *s)
 		return true;
 	}
 	return false;
+}
+
+void model_leave(struct model *m, const struct state *s, char *spot)
+{
+	struct state *kept = s == m->moved ? m->moved : NULL;
+	for (size_t i = 0; i < m->state_count && !kept; i++)
+		kept = m->states[i] == s ? m->states[i] : NULL;
+	if (kept) {
+		mem_free(kept->spot);
+		kept->spot = spot;
+	} else {
+		mem_free(spot);
+	}
+}
+
+char *model_arrive(struct model *m)
+{
+	char *spot = m->states[m->at]->spot;
+	m->states[m->at]->spot = NULL;
+	return spot;
 }
 
 void model_begin_here(struct model *m)

@@ -47,6 +47,8 @@ struct state {
 	char *head;    /* "live at 40%"; the lets of the query stand before it */
 	struct chip *chips;
 	size_t chip_count, chip_cap;
+	/* Where one was when it was left, for the view that shows it: spots.h.  NULL: it was not. */
+	char *spot;
 };
 
 #define MODEL_RESULTS_KEPT 8u
@@ -60,6 +62,7 @@ struct model {
 
 	struct state **states; /* undo: states[at] is the current one */
 	size_t state_count, state_cap, at;
+	struct state *moved; /* the one that the last move took the place of; NULL: none */
 	/* Changes with every state; who keeps something of a result compares it. */
 	uint64_t generation;
 
@@ -151,7 +154,10 @@ enum neap_err model_set_screen(struct model *m, enum screen screen, struct query
 /* model_set_text - a query as typed: replaces the state, or refines it if it begins with a bar. */
 enum neap_err model_set_text(struct model *m, const char *text, struct query_error *error);
 enum neap_err model_set_head(struct model *m, const char *head, struct query_error *error);
-/* model_move_head - the same while something moves: one state for all steps on the way. */
+/*
+ * model_move_head - the same while something moves: one state for all steps on the way.  The one before
+ * can be gone back to until the next move.
+ */
 enum neap_err model_move_head(struct model *m, const char *head, struct query_error *error);
 enum neap_err model_set_stage(struct model *m, enum ast_stage_kind kind, const char *text,
 			      struct query_error *error);
@@ -166,6 +172,10 @@ bool model_go_screen(struct model *m, bool is_back);
 
 /* model_go_state - to a state that may be among those kept; false: it is not, or is the current one. */
 bool model_go_state(struct model *m, const struct state *s);
+/* model_leave - note where one was in a state that may be among those kept; the text is taken. */
+void model_leave(struct model *m, const struct state *s, char *spot);
+/* model_arrive - where one was when the current state was left last, to be freed; NULL: nowhere yet. */
+char *model_arrive(struct model *m);
 
 /* A state as text, to be kept in a file or under a letter. */
 struct saved_state {

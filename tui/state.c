@@ -28,6 +28,7 @@ void state_free(struct state *s)
 	mem_free(s->head);
 	mem_free(s->subject);
 	mem_free(s->hist);
+	mem_free(s->spot);
 	mem_free(s);
 }
 
@@ -243,5 +244,11 @@ bool model_pop_chip(struct model *m)
 	if (s->callers_depth && s->chips[at].kind == STAGE_WHERE)
 		s->callers_depth = 0;
 	state_remove_chip(s, at);
+	/* What it was before the chip was added, is where one was then. */
+	for (size_t i = m->at; i-- > 0 && !s->spot;) {
+		if (m->states[i]->spot && state_equal(m->states[i], s) &&
+		    !state_set_text(&s->spot, m->states[i]->spot))
+			break;
+	}
 	return !model_commit(m, s, &error);
 }

@@ -82,18 +82,18 @@ static void set_head(struct browser *b, const char *head, const char *time)
 static void to_peak(struct browser *b)
 {
 	uint64_t ns = graph_peak(b->model.graph).time_ns;
-	if (b->has_range_start) {
+	if (b->cursor.has_start) {
 		strip_look_at(b, ns); /* the query keeps an instant until the range ends */
 		return;
 	}
-	b->strip_cursor_ns = ns;
+	b->cursor.ns = ns;
 	set_head(b, "peak", "");
 }
 
 static void begin_range(struct browser *b)
 {
-	b->range_start_ns = strip_now(b);
-	b->has_range_start = true;
+	b->cursor.start_ns = strip_now(b);
+	b->cursor.has_start = true;
 	browser_say(b, ROLE_DIM, "a range begins here; v or Enter ends it, Esc gives it up");
 }
 
@@ -103,12 +103,12 @@ static void end_range(struct browser *b)
 	uint64_t from, to;
 	strip_range(b, &from, &to);
 	const char *population = strip_population(b);
-	b->has_range_start = false;
+	b->cursor.has_start = false;
 	if (from == to) {
 		browser_say(b, ROLE_DIM, "no range: it would end where it began");
 		return;
 	}
-	b->strip_cursor_ns = to;
+	b->cursor.ns = to;
 	buf_puts(&text, " in ");
 	query_time(&text, from);
 	buf_puts(&text, "..");
@@ -171,13 +171,13 @@ bool strip_act(struct browser *b, enum action action)
 		to_mark(b, action == ACTION_MARK_PREVIOUS);
 		return true;
 	case ACTION_RANGE:
-		if (b->has_range_start)
+		if (b->cursor.has_start)
 			end_range(b);
 		else
 			begin_range(b);
 		return true;
 	case ACTION_ENTER:
-		if (!b->has_range_start)
+		if (!b->cursor.has_start)
 			return false;
 		end_range(b);
 		return true;
@@ -198,9 +198,9 @@ static bool is_inside(const struct area *a, const struct mouse *m)
 
 static void drag_to(struct browser *b, uint64_t ns)
 {
-	if (!b->has_range_start && ns != b->drag_start_ns) {
-		b->range_start_ns = b->drag_start_ns;
-		b->has_range_start = true;
+	if (!b->cursor.has_start && ns != b->drag_start_ns) {
+		b->cursor.start_ns = b->drag_start_ns;
+		b->cursor.has_start = true;
 	}
 	strip_look_at(b, ns);
 }
@@ -227,7 +227,7 @@ bool strip_mouse(struct browser *b, const struct mouse *m)
 	case MOUSE_RELEASE:
 		if (goes_on && ns != b->drag_start_ns)
 			drag_to(b, ns);
-		if (goes_on && b->has_range_start)
+		if (goes_on && b->cursor.has_start)
 			end_range(b);
 		b->is_dragging = false;
 		return true;

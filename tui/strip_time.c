@@ -77,14 +77,21 @@ static const char *time_of(const char *head, const char *word, size_t *bytes_out
 uint64_t strip_now(const struct browser *b)
 {
 	uint64_t ns;
-	return strip_instant(b, &ns) ? ns : b->strip_cursor_ns;
+	return strip_instant(b, &ns) ? ns : b->cursor.ns;
+}
+
+void strip_settle(struct browser *b)
+{
+	size_t bytes;
+	if (time_of(model_state(&b->model)->head, " in ", &bytes))
+		b->cursor.has_start = false;
 }
 
 bool strip_range(const struct browser *b, uint64_t *from_out, uint64_t *to_out)
 {
 	size_t bytes = 0;
-	if (b->has_range_start) {
-		uint64_t now = strip_now(b), start = b->range_start_ns;
+	if (b->cursor.has_start) {
+		uint64_t now = strip_now(b), start = b->cursor.start_ns;
 		*from_out = now < start ? now : start;
 		*to_out = now < start ? start : now;
 		return true;
@@ -126,8 +133,8 @@ bool strip_instant(const struct browser *b, uint64_t *ns_out)
 const char *strip_population(const struct browser *b)
 {
 	const char *head = model_state(&b->model)->head;
-	if (model_state(&b->model)->is_moving && b->range_population)
-		return b->range_population;
+	if (model_state(&b->model)->is_moving && b->cursor.population)
+		return b->cursor.population;
 	enum graph_pop pop = query_population(!strncmp(head, "diff ", 5) ? head + 5 : head);
 	switch (pop) {
 	case POP_ALLOCATED:
@@ -144,8 +151,8 @@ void strip_look_at(struct browser *b, uint64_t ns)
 {
 	struct query_error error = {.code = NEAP_OK};
 	struct buf head = {0};
-	b->range_population = strip_population(b);
-	b->strip_cursor_ns = ns;
+	b->cursor.population = strip_population(b);
+	b->cursor.ns = ns;
 	buf_printf(&head, "%slive at ", b->model.path_count > 1 ? "diff " : "");
 	query_time(&head, ns);
 	if (!head.has_failed)

@@ -79,7 +79,7 @@ bool time_has_others(const struct time_view *t)
 static uint64_t cursor_ns(const struct browser *b)
 {
 	uint64_t ns;
-	return strip_instant(b, &ns) ? ns : b->strip_cursor_ns;
+	return strip_instant(b, &ns) ? ns : b->cursor.ns;
 }
 
 size_t time_cursor_tick(const struct time_view *t, const struct browser *b)

@@ -176,14 +176,13 @@ bool tree_restore_open(struct tree *t, struct query_error *error)
 }
 
 /* The selected path, then the open ones, as hexadecimal numbers. */
-void tree_save_folds(const void *self, struct buf *out)
+static void put_folds(const struct tree *t, size_t most, struct buf *out)
 {
-	const struct tree *t = self;
 	size_t count = 0;
 	if (t->list.selected >= t->list.count)
 		return;
 	buf_printf(out, "%" PRIx64, t->lines[t->list.selected].path);
-	for (size_t i = 0; i < t->list.count && count < FOLDS_MOST; i++) {
+	for (size_t i = 0; i < t->list.count && count < most; i++) {
 		if (!t->lines[i].is_open)
 			continue;
 		buf_printf(out, " %" PRIx64, t->lines[i].path);
@@ -191,16 +190,50 @@ void tree_save_folds(const void *self, struct buf *out)
 	}
 }
 
-void tree_take_folds(void *self, const char *text)
+void tree_save_folds(const void *self, struct buf *out)
 {
-	struct tree *t = self;
+	put_folds(self, FOLDS_MOST, out);
+}
+
+static void parse_folds(struct tree *t, const char *text, size_t most)
+{
 	char *end;
 	t->selected_path = strtoull(text, &end, 16) & INT64_MAX;
-	for (size_t i = 0; *end == ' ' && i < FOLDS_MOST; i++) {
+	for (size_t i = 0; *end == ' ' && i < most; i++) {
 		const char *at = end + 1;
 		uint64_t path = strtoull(at, &end, 16) & INT64_MAX;
 		if (end == at || !map_put(&t->open, path, 1))
 			break;
 	}
+}
+
+void tree_take_folds(void *self, const char *text)
+{
+	struct tree *t = self;
+	parse_folds(t, text, FOLDS_MOST);
 	t->has_taken = true;
+}
+
+void tree_save_spot(const void *self, struct buf *out)
+{
+	const struct tree *t = self;
+	list_save_spot(&t->list, out);
+	put_folds(t, SIZE_MAX, out);
+}
+
+/* What cannot be opened now stays closed, as with any load. */
+void tree_take_spot(void *self, const char *text)
+{
+	struct tree *t = self;
+	struct query_error ignored = {.code = NEAP_OK};
+	struct list was = {.count = 0};
+	if (!t->list.count)
+		return;
+	text = list_take_spot(&was, text);
+	map_clear(&t->open);
+	parse_folds(t, text, SIZE_MAX);
+	t->list.count = 0;
+	if (!tree_insert_below(t, 0, OPENED_ROOT, 0, &ignored))
+		tree_restore_open(t, &ignored);
+	t->list.top = was.top;
 }

@@ -67,6 +67,8 @@ bool tree_restore_open(struct tree *t, struct query_error *error);
 /* For the view's table. */
 void tree_save_folds(const void *self, struct buf *out);
 void tree_take_folds(void *self, const char *text);
+void tree_save_spot(const void *self, struct buf *out);
+void tree_take_spot(void *self, const char *text);
 
 /* ---- tree_sort.c ----------------------------------------------------------------------------- */
 

@@ -48,6 +48,13 @@ struct view {
 	 */
 	void (*save_folds)(const void *self, struct buf *out);
 	void (*take_folds)(void *self, const char *text);
+	/*
+	 * Append, in whatever words, where one is: what is selected, at the top of a list, open.  And
+	 * go there, after a load of the same query; a file that grew may have other rows now.  Both may
+	 * be NULL.
+	 */
+	void (*save_spot)(const void *self, struct buf *out);
+	void (*take_spot)(void *self, const char *text);
 };
 
 /* view_of - of a screen. */

@@ -12,6 +12,7 @@
 #include "tui/butterfly_priv.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "src/base/fmt.h"
@@ -218,7 +219,7 @@ static void go_to_side(struct butterfly *v, struct browser *b, enum side side)
 /* Back to the function before, or to the view that this one was opened from. */
 static bool back(struct browser *b)
 {
-	return !b->find[0] && b->pane == PANE_ROWS && !b->has_range_start && model_undo(&b->model);
+	return !b->find[0] && b->pane == PANE_ROWS && !b->cursor.has_start && model_undo(&b->model);
 }
 
 static bool act(void *self, struct browser *b, enum action action)
@@ -308,6 +309,25 @@ static bool find(void *self, struct browser *b, const char *text, bool is_back, 
 	return list_find(&v->list, &s, fits);
 }
 
+static void save_spot(const void *self, struct buf *out)
+{
+	const struct butterfly *v = self;
+	list_save_spot(&v->list, out);
+	for (size_t i = 0; i < SIDE_COUNT; i++)
+		buf_printf(out, "%zu ", v->top[i]);
+}
+
+static void take_spot(void *self, const char *text)
+{
+	struct butterfly *v = self;
+	text = list_take_spot(&v->list, text);
+	for (size_t i = 0; i < SIDE_COUNT; i++) {
+		char *end;
+		v->top[i] = strtoul(text, &end, 10);
+		text = end;
+	}
+}
+
 const struct view view_butterfly = {
 	.self_bytes = sizeof(struct butterfly),
 	.release = release,
@@ -319,4 +339,6 @@ const struct view view_butterfly = {
 	.frame = frame,
 	.row_text = row_text,
 	.find = find,
+	.save_spot = save_spot,
+	.take_spot = take_spot,
 };

@@ -235,7 +235,7 @@ static bool go_aside(struct flame *f, bool is_left)
 
 /* ---- zooming ------------------------------------------------------------------------------------------- */
 
-static bool push_zoom(struct flame *f, const struct flame_cell *c)
+bool flame_push_zoom(struct flame *f, const struct flame_cell *c)
 {
 	if (!vec_reserve((void **)&f->zoom, &f->zoom_cap, f->zoom_count + 1, sizeof *f->zoom))
 		return false;
@@ -244,7 +244,7 @@ static bool push_zoom(struct flame *f, const struct flame_cell *c)
 	return true;
 }
 
-static void begin_zoomed(struct flame *f)
+void flame_begin(struct flame *f)
 {
 	f->kept_count = 0;
 	f->layout.cell_count = 0;
@@ -281,14 +281,14 @@ static void zoom_in(struct flame *f, struct browser *b)
 		const struct flame_cell *step = c;
 		for (size_t up = count - 1 - i; up--;)
 			step = &f->layout.cells[step->parent];
-		if (!push_zoom(f, step)) {
+		if (!flame_push_zoom(f, step)) {
 			f->zoom_count = before;
 			browser_say(b, ROLE_ERROR, "out of memory");
 			return;
 		}
 	}
 	f->zoom[f->zoom_count - 1].is_stop = true;
-	begin_zoomed(f);
+	flame_begin(f);
 }
 
 /* Back to where Enter was pressed, with the cell selected that was entered. */
@@ -302,7 +302,7 @@ static bool zoom_out(struct flame *f, bool is_all)
 	} while (to && (is_all || !f->zoom[to - 1].is_stop));
 	if (!vec_reserve((void **)&f->kept, &f->kept_cap, f->zoom_count - to, sizeof *f->kept))
 		return true;
-	begin_zoomed(f);
+	flame_begin(f);
 	f->kept_count = f->zoom_count - to;
 	for (size_t i = 0; i < f->kept_count; i++)
 		f->kept[i] = f->zoom[to + i].step;
@@ -383,7 +383,7 @@ static bool act(void *self, struct browser *b, enum action action)
 		zoom_out(f, action == ACTION_COLLAPSE_ALL);
 		return true;
 	case ACTION_BACK:
-		return !b->find[0] && b->pane == PANE_ROWS && !b->has_range_start &&
+		return !b->find[0] && b->pane == PANE_ROWS && !b->cursor.has_start &&
 		       zoom_out(f, false);
 	case ACTION_INVERT:
 		invert(b);
@@ -471,4 +471,6 @@ const struct view view_flame = {
 	.frame = frame,
 	.row_text = row_text,
 	.find = find,
+	.save_spot = flame_save_spot,
+	.take_spot = flame_take_spot,
 };

@@ -357,6 +357,18 @@ static bool find(void *self, struct browser *b, const char *text, bool is_back, 
 	return !r->has_failed && list_find(&r->list, &s, fits);
 }
 
+static void save_spot(const void *self, struct buf *out)
+{
+	const struct run *r = self;
+	list_save_spot(&r->list, out);
+}
+
+static void take_spot(void *self, const char *text)
+{
+	struct run *r = self;
+	list_take_spot(&r->list, text);
+}
+
 const struct view view_run = {
 	.self_bytes = sizeof(struct run),
 	.release = release,
@@ -367,4 +379,6 @@ const struct view view_run = {
 	.place = place,
 	.row_text = row_text,
 	.find = find,
+	.save_spot = save_spot,
+	.take_spot = take_spot,
 };

@@ -444,6 +444,24 @@ static void row_text(const void *self, struct browser *b, struct buf *out)
 		   fmt_count(count, sizeof count, bin->blocks));
 }
 
+static void save_spot(const void *self, struct buf *out)
+{
+	const struct sizes *s = self;
+	list_save_spot(&s->rows.list, out);
+	for (size_t i = 0; i < SIDE_COUNT; i++)
+		list_save_spot(&s->lists[i], out);
+	buf_puts(out, s->pane == SIDE_LIFETIMES ? "l" : "s");
+}
+
+static void take_spot(void *self, const char *text)
+{
+	struct sizes *s = self;
+	text = list_take_spot(&s->rows.list, text);
+	for (size_t i = 0; i < SIDE_COUNT; i++)
+		text = list_take_spot(&s->lists[i], text);
+	s->pane = *text == 'l' ? SIDE_LIFETIMES : SIDE_SIZES;
+}
+
 const struct view view_sizes = {
 	.self_bytes = sizeof(struct sizes),
 	.release = release,
@@ -453,4 +471,6 @@ const struct view view_sizes = {
 	.mouse = mouse,
 	.place = place,
 	.row_text = row_text,
+	.save_spot = save_spot,
+	.take_spot = take_spot,
 };

@@ -290,6 +290,18 @@ static bool find(void *self, struct browser *b, const char *text, bool is_back, 
 	return has_found;
 }
 
+static void save_spot(const void *self, struct buf *out)
+{
+	const struct source *s = self;
+	list_save_spot(&s->list, out);
+}
+
+static void take_spot(void *self, const char *text)
+{
+	struct source *s = self;
+	list_take_spot(&s->list, text);
+}
+
 const struct view view_source = {
 	.self_bytes = sizeof(struct source),
 	.release = release,
@@ -301,4 +313,6 @@ const struct view view_source = {
 	.frame = frame,
 	.row_text = row_text,
 	.find = find,
+	.save_spot = save_spot,
+	.take_spot = take_spot,
 };

@@ -482,6 +482,26 @@ const char *table_key(const void *self, const char *word)
 	return column == SIZE_MAX ? NULL : cell_of(result_of(t), t->list.selected, column)->text;
 }
 
+/* The keys of the row come last: they may be anything. */
+static void save_spot(const void *self, struct buf *out)
+{
+	const struct table *t = self;
+	if (!t->q || t->list.selected >= t->list.count)
+		return;
+	list_save_spot(&t->list, out);
+	put_keys(result_of(t), t->list.selected, out);
+}
+
+static void take_spot(void *self, const char *text)
+{
+	struct table *t = self;
+	const char *keys = list_take_spot(&t->list, text);
+	buf_clear(&t->kept);
+	buf_puts(&t->kept, keys);
+	if (t->q && !t->kept.has_failed)
+		restore_selected(t);
+}
+
 const struct view view_table = {
 	.self_bytes = sizeof(struct table),
 	.release = release,
@@ -493,4 +513,6 @@ const struct view view_table = {
 	.frame = frame,
 	.row_text = row_text,
 	.find = find,
+	.save_spot = save_spot,
+	.take_spot = take_spot,
 };

@@ -66,4 +66,6 @@ const struct view view_threads = {
 	.frame = facts_frame,
 	.row_text = facts_row_text,
 	.find = facts_find,
+	.save_spot = facts_save_spot,
+	.take_spot = facts_take_spot,
 };

@@ -289,6 +289,18 @@ static void row_text(const void *self, struct browser *b, struct buf *out)
 	buf_printf(out, "  %s", time_key(t, t->list.selected));
 }
 
+static void save_spot(const void *self, struct buf *out)
+{
+	const struct time_view *t = self;
+	list_save_spot(&t->list, out);
+}
+
+static void take_spot(void *self, const char *text)
+{
+	struct time_view *t = self;
+	list_take_spot(&t->list, text);
+}
+
 const struct view view_time = {
 	.self_bytes = sizeof(struct time_view),
 	.release = release,
@@ -299,4 +311,6 @@ const struct view view_time = {
 	.place = place,
 	.frame = frame,
 	.row_text = row_text,
+	.save_spot = save_spot,
+	.take_spot = take_spot,
 };

@@ -244,4 +244,6 @@ const struct view view_tree = {
 	.find = find,
 	.save_folds = tree_save_folds,
 	.take_folds = tree_take_folds,
+	.save_spot = tree_save_spot,
+	.take_spot = tree_take_spot,
 };

@@ -2,7 +2,8 @@
 golden_tests += tests/tui/screens.sh
 tui_tests = \
 	tests/tui/keys.sh \
-	tests/tui/scripts.sh
+	tests/tui/scripts.sh \
+	tests/tui/undo.sh
 TESTS += $(tui_tests)
 EXTRA_DIST += $(tui_tests) tests/tui/screens tests/tui/scripts
 

@@ -83,6 +83,30 @@ KEYS
 [ "$i" -gt 30 ] || fail "not every key was tried"
 stop ctrl-c jjj b '\x03'
 
+# A range that is being made goes on when the query of one of its instants, or its own, is stopped.
+range() {
+	play "$1" <<-PLAY
+		bytes $2
+		remember
+		make hold
+		bytes $3
+		meanwhile until s; Esc stops it
+		meanwhile bytes $4
+		until stopped
+		remembered
+		remove hold
+		bytes $3
+		until $5
+		bytes $6
+		until $7
+	PLAY
+}
+range range-move '\x09\e[C\e[C\e[Cv\e[C\e[C' '\e[C' '\e' 'live at' v 'survivors in'
+range range-leap '\x09\e[C\e[C\e[Cv\e[C\e[C' ' ' '\x03' 'live at' v 'survivors in'
+range range-first '\x09\e[C\e[C\e[Cv' '\e[C' '\e' 'live at' v 'survivors in'
+range range-end '\x09\e[C\e[C\e[Cv\e[C\e[C' v '\e' 'survivors in' U 'live at'
+range range-window '\x09\e[C\e[Cv\e[C\e[Cv\e[C\e[Cv' '\e[C' '\e' 'live at' v 'survivors in'
+
 # Keys typed meanwhile come after it, in their order.
 play order <<'PLAY'
 make hold
