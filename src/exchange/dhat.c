@@ -31,7 +31,10 @@ struct point {
 	uint64_t peak_bytes, peak_blocks;
 	uint64_t end_bytes, end_blocks;
 	size_t first_frame, frame_count;
+	unsigned given; /* a bit for each of the six numbers that the file has */
 };
+#define TOTAL_GIVEN 0x03u
+#define ALL_GIVEN   0x3fu
 
 struct dhat {
 	struct input *in;
@@ -100,6 +103,7 @@ static enum neap_err read_point_field(struct dhat *d, struct point *p, const str
 		enum neap_err code = next(d, &t, e);
 		if (!code && !json_u64(&t, fields[i]))
 			code = bad_value(d, "a number in a program point", e);
+		p->given |= 1u << i;
 		return code;
 	}
 	return json_skip(d->json, key) ? NEAP_OK : json_error(d->json, e);
@@ -256,15 +260,38 @@ static enum neap_err node_of(struct dhat *d, const struct point *p, node_id *out
 	return NEAP_OK;
 }
 
+static bool has_bytes_without_blocks(const struct point *p)
+{
+	return (p->total_bytes && !p->total_blocks) || (p->peak_bytes && !p->peak_blocks) ||
+	       (p->end_bytes && !p->end_blocks);
+}
+
+/* What is not there is not 0. */
+static enum neap_err check_point(const struct dhat *d, const struct point *p, struct err *e)
+{
+	unsigned needed = d->has_lifetimes ? ALL_GIVEN : TOTAL_GIVEN;
+	if ((p->given & needed) != needed)
+		return bad_value(d,
+				 d->has_lifetimes
+					 ? "tb, tbk, gb, gbk, eb and ebk in each program point"
+					 : "tb and tbk in each program point",
+				 e);
+	if (has_bytes_without_blocks(p))
+		return bad_value(d, "no bytes without a block", e);
+	if (p->end_blocks > p->total_blocks || p->end_bytes > p->total_bytes ||
+	    p->peak_blocks > p->total_blocks || p->peak_bytes > p->total_bytes)
+		return bad_value(d, "no more live than was allocated", e);
+	return NEAP_OK;
+}
+
 static enum neap_err book(struct dhat *d, const struct point *p, struct err *e)
 {
 	node_id node;
 	enum neap_err code = node_of(d, p, &node, e);
+	if (!code)
+		code = check_point(d, p, e);
 	if (code)
 		return code;
-	if (p->end_blocks > p->total_blocks || p->end_bytes > p->total_bytes ||
-	    p->peak_blocks > p->total_blocks || p->peak_bytes > p->total_bytes)
-		return bad_value(d, "no more live than was allocated", e);
 	account_id a = import_account(
 		d->im, &(struct import_account){.node = node, .size_bytes = PROFILE_SIZE_MIXED});
 	import_born(d->im, a, p->total_blocks, p->total_bytes);

@@ -227,8 +227,14 @@ Test(dhat, a_peak_below_the_end_is_none)
 
 Test(dhat, what_cannot_be_is_refused)
 {
-	expect_failure(DHAT_HEAD "\"pps\":[{\"tb\":1,\"tbk\":1,\"eb\":2,\"fs\":[1]}]," DHAT_TABLE,
+	expect_failure(DHAT_HEAD
+		       "\"pps\":[{\"tb\":1,\"tbk\":1,\"gb\":1,\"gbk\":1,\"eb\":2,\"ebk\":1,"
+		       "\"fs\":[1]}]," DHAT_TABLE,
 		       ERR_FORMAT, "more live than was allocated");
+	expect_failure(DHAT_HEAD
+		       "\"pps\":[{\"tb\":9,\"tbk\":1,\"gb\":9,\"gbk\":0,\"eb\":0,\"ebk\":0,"
+		       "\"fs\":[1]}]," DHAT_TABLE,
+		       ERR_FORMAT, "no bytes without a block");
 	expect_failure(DHAT_HEAD "\"pps\":[{\"tb\":1,\"tbk\":1,\"fs\":[9]}]," DHAT_TABLE,
 		       ERR_FORMAT, "numbers of frames");
 	expect_failure(DHAT_HEAD "\"pps\":[{\"tb\":1]", ERR_FORMAT, "at byte");
@@ -236,6 +242,25 @@ Test(dhat, what_cannot_be_is_refused)
 		       "'copy'");
 	expect_failure("{\"dhatFileVersion\":3,\"mode\":\"heap\",\"pps\":[]}", ERR_UNSUPPORTED,
 		       "version 3");
+}
+
+/* Each of the six numbers, left out: it is not taken for 0. */
+Test(dhat, what_a_point_lacks_is_not_zero)
+{
+	static const char *const keys[] = {"tb", "tbk", "gb", "gbk", "eb", "ebk"};
+	for (size_t left_out = 0; left_out <= 6; left_out++) {
+		struct buf text = {0};
+		buf_puts(&text, DHAT_HEAD "\"pps\":[{");
+		for (size_t i = 0; i < 6; i++)
+			if (i != left_out)
+				buf_printf(&text, "\"%s\":1,", keys[i]);
+		buf_puts(&text, "\"fs\":[1]}]," DHAT_TABLE);
+		if (left_out < 6)
+			expect_failure(text.data, ERR_FORMAT, "in each program point");
+		else
+			profile_free(parse_text(text.data));
+		buf_release(&text);
+	}
 }
 
 /* ---- detecting ------------------------------------------------------------------------------------ */
