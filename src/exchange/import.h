@@ -99,6 +99,8 @@ node_id import_stack(struct import *im, const frame_id *frames, size_t count, bo
 
 /* tid: the format's number of the thread.  name may be NULL; a later name replaces an empty one. */
 thread_id import_thread(struct import *im, uint32_t tid, const char *name, size_t bytes);
+/* import_named_thread - one that the format knows by its name only. */
+thread_id import_named_thread(struct import *im, const char *name, size_t bytes);
 
 /* ---- blocks ------------------------------------------------------------------------------------ */
 

@@ -53,12 +53,7 @@ static account_id find_account(const struct import *im, const struct import_acco
 
 static thread_id thread_or_unknown(struct import *im, thread_id thread)
 {
-	if (thread)
-		return thread;
-	if (!im->unknown_thread)
-		im->unknown_thread = profile_add_thread(
-			im->w, &(struct profile_thread){.name = "", .first_snap = 1});
-	return im->unknown_thread;
+	return thread ? thread : import_unknown_thread(im);
 }
 
 _Static_assert(sizeof(struct account) == LINE_BYTES && sizeof(struct lot) == LINE_BYTES,

@@ -294,22 +294,39 @@ node_id import_stack(struct import *im, const frame_id *frames, size_t count, bo
 
 /* ---- threads --------------------------------------------------------------------------------- */
 
+/* The writer numbers threads in this order too. */
 static thread_id add_thread(struct import *im, uint32_t tid, const char *name)
 {
 	size_t n = im->thread_count;
 	if (!vec_reserve((void **)&im->thread_name, &im->thread_name_cap, n + 1,
-			 sizeof *im->thread_name) ||
-	    !vec_reserve((void **)&im->thread_tid, &im->thread_tid_cap, n + 1,
-			 sizeof *im->thread_tid)) {
+			 sizeof *im->thread_name)) {
 		import_no_memory(im);
 		return 0;
 	}
 	im->thread_name[n] = name;
-	im->thread_tid[n] = tid;
 	im->thread_count++;
 	return profile_add_thread(
 		im->w,
 		&(struct profile_thread){.name = name, .tid = tid, .first_snap = im->snap + 1});
+}
+
+thread_id import_unknown_thread(struct import *im)
+{
+	if (!im->unknown_thread)
+		im->unknown_thread = add_thread(im, 0, "");
+	return im->unknown_thread;
+}
+
+/* Threads by number, and those without one by their name. */
+static thread_id find_or_add_thread(struct import *im, uint64_t key, uint32_t tid, const char *name)
+{
+	thread_id id = map_find(&im->thread_of, key);
+	if (id != MAP_ABSENT)
+		return id;
+	id = add_thread(im, tid, name);
+	if (id && !map_put(&im->thread_of, key, id))
+		import_no_memory(im);
+	return id;
 }
 
 thread_id import_thread(struct import *im, uint32_t tid, const char *name, size_t bytes)
@@ -318,20 +335,23 @@ thread_id import_thread(struct import *im, uint32_t tid, const char *name, size_
 		return 0;
 	uint32_t text = intern(im, &im->threads, name, text_bytes(name, bytes));
 	const char *kept = text ? strtab_get(&im->threads, text - 1) : "";
-	thread_id id = map_find(&im->thread_of, tid);
-	if (id == MAP_ABSENT) {
-		id = add_thread(im, tid, kept);
-		if (id && !map_put(&im->thread_of, tid, id))
-			import_no_memory(im);
-		return id;
-	}
-	if (!*im->thread_name[id - 1] && *kept) {
+	thread_id id = find_or_add_thread(im, tid, tid, kept);
+	if (id && !*im->thread_name[id - 1] && *kept) {
 		im->thread_name[id - 1] = kept;
 		profile_update_thread(
 			im->w, id,
 			&(struct profile_thread){.name = kept, .tid = tid, .first_snap = 1});
 	}
 	return id;
+}
+
+thread_id import_named_thread(struct import *im, const char *name, size_t bytes)
+{
+	uint32_t text = intern(im, &im->threads, name, text_bytes(name, bytes));
+	if (!text || import_has_failed(im))
+		return 0;
+	return find_or_add_thread(im, UINT64_C(1) << 32 | text, 0,
+				  strtab_get(&im->threads, text - 1));
 }
 
 void import_names_release(struct import *im)
@@ -347,5 +367,4 @@ void import_names_release(struct import *im)
 	map_release(&im->nodes);
 	map_release(&im->thread_of);
 	mem_free(im->thread_name);
-	mem_free(im->thread_tid);
 }

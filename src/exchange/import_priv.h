@@ -125,11 +125,10 @@ struct import {
 	uint64_t next_number;
 	struct map nodes;
 	uint32_t node_count;
-	struct map thread_of; /* by tid */
-	const char **thread_name;
-	uint32_t *thread_tid;
-	size_t thread_count, thread_name_cap, thread_tid_cap;
-	thread_id unknown_thread;
+	struct map thread_of;     /* by tid */
+	const char **thread_name; /* id - 1 */
+	size_t thread_count, thread_name_cap;
+	thread_id unknown_thread; /* of blocks that have none; 0: not made yet */
 
 	/* blocks */
 	struct account *accounts; /* id - 1 */
@@ -169,6 +168,8 @@ void import_fail(struct import *im, enum neap_err code, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 void import_no_memory(struct import *im);
 void import_names_release(struct import *im);
+/* import_unknown_thread - stands for the threads of blocks that say none. */
+thread_id import_unknown_thread(struct import *im);
 /* import_write_end - peak, threads, symbols, source, run, end. */
 void import_write_end(struct import *im);
 

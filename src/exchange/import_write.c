@@ -111,6 +111,17 @@ static void write_symbols(struct import *im)
 	mem_free(s.first_line);
 }
 
+/* ---- threads --------------------------------------------------------------------------------- */
+
+/* Where some blocks say their thread, those that do not are no thread of their own. */
+static void name_unknown_thread(struct import *im)
+{
+	if (im->unknown_thread && !(im->unknown & FACT_THREADS))
+		profile_update_thread(
+			im->w, im->unknown_thread,
+			&(struct profile_thread){.name = "[unknown]", .first_snap = 1});
+}
+
 /* ---- where it comes from ------------------------------------------------------------------------ */
 
 static void write_source(struct import *im)
@@ -147,6 +158,7 @@ void import_write_end(struct import *im)
 {
 	if (is_peak_possible(im))
 		write_peak(im);
+	name_unknown_thread(im);
 	write_symbols(im);
 	write_source(im);
 	profile_update_run(im->w, &im->run);

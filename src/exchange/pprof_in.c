@@ -192,7 +192,7 @@ static bool is_thread_key(struct pprof *p, int64_t key)
 
 static void read_labels(struct pprof *p, const NeapPprof__Sample *s, struct labels *out)
 {
-	uint64_t tid = 0, name_idx = 0;
+	uint64_t tid = 0;
 	struct piece name = pprof_string(p, 0);
 	memset(out, 0, sizeof *out);
 	for (size_t i = 0; i < s->n_label; i++) {
@@ -203,15 +203,15 @@ static void read_labels(struct pprof *p, const NeapPprof__Sample *s, struct labe
 		else if (pprof_is_string(p, l->key, "type"))
 			out->type = pprof_string(p, l->str);
 		else if (is_thread_key(p, l->key) && l->str > 0)
-			name = pprof_string(p, l->str), name_idx = (uint64_t)l->str;
+			name = pprof_string(p, l->str);
 		else if (is_thread_key(p, l->key) && l->num > 0)
 			tid = (uint64_t)l->num;
 	}
-	if (tid == 0) /* a name without a number: that of the text will do */
-		tid = name_idx;
 	if (tid > 0 && tid <= UINT32_MAX)
 		out->thread =
 			import_thread(p->im, (uint32_t)tid, (const char *)name.data, name.bytes);
+	else
+		out->thread = import_named_thread(p->im, (const char *)name.data, name.bytes);
 	p->has_threads = p->has_threads || out->thread;
 }
 

@@ -4,6 +4,7 @@
 #include "foreign.h"
 
 #include "src/base/mem.h"
+#include "src/exchange/exchange.h"
 #include "src/profile/profile.h"
 
 #include <criterion/criterion.h>
@@ -249,6 +250,42 @@ Test(pprof, reads_the_peak_and_threads)
 	struct foreign_sums sums = foreign_import(p.out.data, p.out.count_bytes);
 	cr_expect_eq(sums.peak_bytes, 40);
 	cr_expect_eq(sums.unknown & (FACT_PEAK | FACT_PEAK_EXACT | FACT_THREADS), 0);
+	buf_release(&p.out);
+}
+
+/* A sample without a thread comes first; names belong to the threads that say them. */
+Test(pprof, threads_are_told_from_the_unknown_one)
+{
+	static const char *const names[] = {"[unknown]", "worker", "writer", "lone"};
+	static const uint32_t tids[] = {0, 7, 9, 0};
+	struct proto p = go_like();
+	struct buf s = sample(&p, 12, 0, (const uint64_t[]){1, 10, 1, 10}, 4, 0);
+	put_message(&p.out, 2, &s);
+	for (int round = 0; round < 2; round++) { /* numbers first, then names too */
+		for (int i = 1; i <= 2; i++) {
+			s = sample(&p, 12, 0, (const uint64_t[]){1, 10, 1, 10}, 4, 0);
+			if (round)
+				put_label(&p, &s, "thread_name", names[i], 0);
+			put_label(&p, &s, "thread", NULL, tids[i]);
+			put_message(&p.out, 2, &s);
+		}
+	}
+	for (int round = 0; round < 2; round++) { /* by its name alone */
+		s = sample(&p, 12, 0, (const uint64_t[]){1, 10, 1, 10}, 4, 0);
+		put_label(&p, &s, "thread", names[3], 0);
+		put_message(&p.out, 2, &s);
+	}
+	finish(&p);
+	struct profile *profile;
+	struct err e = {0};
+	cr_assert_eq(exchange_parse(p.out.data, p.out.count_bytes, "t", NULL, &profile, &e),
+		     NEAP_OK, "%s", e.text);
+	cr_assert_eq(profile->thread_count, 4);
+	for (size_t i = 0; i < 4; i++) {
+		cr_expect_str_eq(profile->threads[i].name, names[i]);
+		cr_expect_eq(profile->threads[i].tid, tids[i]);
+	}
+	profile_free(profile);
 	buf_release(&p.out);
 }
 
