@@ -336,8 +336,8 @@ static enum neap_err check(struct lsan *l, struct err *e)
 	if (l->summary_count < l->process_count)
 		import_partial(l->im, "it ends in line %" PRIu64 ", before LeakSanitizer's summary",
 			       input_line_number(l->in));
-	if (!l->has_unknown_api)
-		import_has(l->im, FACT_APIS);
+	if (l->has_unknown_api)
+		import_lacks(l->im, FACT_APIS);
 	if (l->process_count > 1)
 		import_note(l->im, "the leaks of %" PRIu64 " processes are added up",
 			    l->process_count);

@@ -96,6 +96,34 @@ static bool knows(const struct profile *p, uint64_t facts)
 	return !p->has_source || !(p->source.unknown & facts);
 }
 
+/* What an importer was not told is 0, or empty. */
+static bool is_told(const struct profile *p, uint64_t v)
+{
+	return v || !p->has_source;
+}
+
+static void put_told(const struct text *t, const struct profile *p, const char *s)
+{
+	if (is_told(p, (unsigned char)*s))
+		put_name(t, s);
+	else
+		buf_puts(t->out, "[unknown]");
+}
+
+static void put_told_number(const struct text *t, const struct profile *p, uint64_t v)
+{
+	if (is_told(p, v))
+		buf_printf(t->out, "%" PRIu64, v);
+	else
+		buf_puts(t->out, "[unknown]");
+}
+
+/* Its times may have a unit of their own even though it does not know when blocks came and went. */
+static bool has_duration(const struct profile *p)
+{
+	return knows(p, FACT_TIME) || p->end.time_ns;
+}
+
 static void text_source(const struct profile *p, const struct text *t)
 {
 	const struct profile_source *s = &p->source;
@@ -136,20 +164,24 @@ static void text_run(const struct profile *p, const struct text *t)
 		buf_puts(t->out, i ? " " : "");
 		put_word(t, r->argv[i]);
 	}
-	buf_putc(t->out, '\n');
+	buf_puts(t->out, r->argv_count || !p->has_source ? "\n" : "[unknown]\n");
 	label(t, "Program:");
-	put_name(t, r->exe);
+	put_told(t, p, r->exe);
 	buf_puts(t->out, ", in ");
-	put_name(t, r->cwd);
+	put_told(t, p, r->cwd);
 	buf_putc(t->out, '\n');
 	label(t, "Host:");
-	put_name(t, r->host);
+	put_told(t, p, r->host);
 	buf_puts(t->out, ", ");
-	put_name(t, r->kernel);
-	buf_printf(t->out, ", %u processor%s\n", r->cpu_count, r->cpu_count == 1 ? "" : "s");
+	put_told(t, p, r->kernel);
+	buf_puts(t->out, ", ");
+	put_told_number(t, p, r->cpu_count);
+	buf_printf(t->out, " processor%s\n", r->cpu_count == 1 ? "" : "s");
 	label(t, "Process:");
-	buf_printf(t->out, "%u, started by %u%s\n", r->pid, r->ppid,
-		   r->is_forked ? " as a copy of itself (fork)" : "");
+	put_told_number(t, p, r->pid);
+	buf_puts(t->out, ", started by ");
+	put_told_number(t, p, r->ppid);
+	buf_printf(t->out, "%s\n", r->is_forked ? " as a copy of itself (fork)" : "");
 }
 
 static void text_times(const struct profile *p, const struct text *t)
@@ -164,9 +196,14 @@ static void text_times(const struct profile *p, const struct text *t)
 	put_name(t, p->run.tool);
 	buf_putc(t->out, '\n');
 	label(t, "Duration:");
-	buf_printf(t->out, "%s, %zu snapshots, at first every %s\n",
-		   fmt_duration(duration, sizeof duration, p->end.time_ns), p->snapshot_count,
-		   fmt_duration(interval, sizeof interval, p->run.interval_ns));
+	buf_printf(t->out, "%s, %zu snapshot%s",
+		   has_duration(p) ? fmt_duration(duration, sizeof duration, p->end.time_ns)
+				   : "[unknown]",
+		   p->snapshot_count, p->snapshot_count == 1 ? "" : "s");
+	if (is_told(p, p->run.interval_ns))
+		buf_printf(t->out, ", at first every %s",
+			   fmt_duration(interval, sizeof interval, p->run.interval_ns));
+	buf_putc(t->out, '\n');
 }
 
 static void text_end(const struct profile *p, const struct text *t)
@@ -208,6 +245,23 @@ static void text_amount(const struct text *t, const char *name, uint64_t blocks,
 		   fmt_bytes(size, sizeof size, (int64_t)bytes),
 		   fmt_count(count, sizeof count, (int64_t)blocks), blocks == 1 ? "" : "s",
 		   fmt_count(exact, sizeof exact, (int64_t)bytes));
+}
+
+/* Of what was imported, only the bytes may be known, or nothing. */
+static void text_if_known(const struct profile *p, const struct text *t, const char *name,
+			  uint64_t fact, uint64_t blocks, uint64_t bytes)
+{
+	char size[FMT_BYTES], exact[FMT_BYTES];
+	if (!knows(p, fact)) {
+		text_unknown(t, name);
+	} else if (!knows(p, FACT_COUNTS)) {
+		label(t, name);
+		buf_printf(t->out, "%s in [unknown] blocks (%s bytes)\n",
+			   fmt_bytes(size, sizeof size, (int64_t)bytes),
+			   fmt_count(exact, sizeof exact, (int64_t)bytes));
+	} else {
+		text_amount(t, name, blocks, bytes);
+	}
 }
 
 static void text_peak(const struct profile *p, const struct text *t)
@@ -308,22 +362,19 @@ void profile_info_text(const struct profile *p, bool is_utf8, struct buf *out)
 	text_end(p, &t);
 	if (p->run.sample_bytes) {
 		label(&t, "Sampled:");
-		buf_printf(out, "one block in every %s; the counts are those of the samples\n",
-			   fmt_bytes(sample, sizeof sample, (int64_t)p->run.sample_bytes));
+		buf_printf(out, "one block in every %s; the counts are %s\n",
+			   fmt_bytes(sample, sizeof sample, (int64_t)p->run.sample_bytes),
+			   p->has_source ? "estimates made of the samples"
+					 : "those of the samples");
 	}
-	if (knows(p, FACT_ALLOCATED | FACT_COUNTS))
-		text_amount(&t, "Allocated:", sum.blocks, sum.bytes);
-	else
-		text_unknown(&t, "Allocated:");
+	text_if_known(p, &t, "Allocated:", FACT_ALLOCATED, sum.blocks, sum.bytes);
 	if (sum.mapped_blocks)
 		text_amount(&t, "  by mmap:", sum.mapped_blocks, sum.mapped_bytes);
 	if (sum.inherited_blocks)
 		text_amount(&t, "Inherited:", sum.inherited_blocks, sum.inherited_bytes);
-	if (!knows(p, FACT_LIVE | FACT_COUNTS))
-		text_unknown(&t, "Still live:");
-	else
-		text_amount(&t, "Still live:", sum.blocks + sum.inherited_blocks - sum.freed_blocks,
-			    sum.bytes + sum.inherited_bytes - sum.freed_bytes);
+	text_if_known(p, &t, "Still live:", FACT_LIVE,
+		      sum.blocks + sum.inherited_blocks - sum.freed_blocks,
+		      sum.bytes + sum.inherited_bytes - sum.freed_bytes);
 	text_peak(p, &t);
 	text_counts(p, &sum, &t);
 	text_drops(p, &sum, &t);
@@ -361,6 +412,18 @@ static void put_known(struct json *j, const char *name, uint64_t v, bool is_know
 {
 	if (is_known) {
 		put_number(j, name, v);
+		return;
+	}
+	key(j, name);
+	buf_puts(j->out, "null");
+}
+
+/* null if it is empty because an importer was not told. */
+static void put_told_string(struct json *j, const char *name, const struct profile *p,
+			    const char *s)
+{
+	if (is_told(p, (unsigned char)*s)) {
+		put_string(j, name, s);
 		return;
 	}
 	key(j, name);
@@ -428,18 +491,19 @@ static void json_run(const struct profile *p, struct json *j)
 	}
 	end(j, ']');
 	put_string(j, "tool", r->tool);
-	put_string(j, "exe", r->exe);
-	put_string(j, "cwd", r->cwd);
-	put_string(j, "host", r->host);
-	put_string(j, "kernel", r->kernel);
-	put_number(j, "cpu_count", r->cpu_count);
-	put_number(j, "pid", r->pid);
-	put_number(j, "ppid", r->ppid);
+	put_told_string(j, "exe", p, r->exe);
+	put_told_string(j, "cwd", p, r->cwd);
+	put_told_string(j, "host", p, r->host);
+	put_told_string(j, "kernel", p, r->kernel);
+	put_known(j, "cpu_count", r->cpu_count, is_told(p, r->cpu_count));
+	put_known(j, "pid", r->pid, is_told(p, r->pid));
+	put_known(j, "ppid", r->ppid, is_told(p, r->ppid));
 	put_bool(j, "is_forked", r->is_forked);
-	put_number(j, "start_unix_ns", r->start_unix_ns);
-	put_number(j, "interval_ns", r->interval_ns);
-	put_number(j, "sample_bytes", r->sample_bytes);
-	put_number(j, "duration_ns", p->end.time_ns);
+	put_known(j, "start_unix_ns", r->start_unix_ns, is_told(p, r->start_unix_ns));
+	put_known(j, "interval_ns", r->interval_ns, is_told(p, r->interval_ns));
+	put_known(j, "sample_bytes", r->sample_bytes,
+		  r->sample_bytes || !p->has_source || !p->source.is_estimated);
+	put_known(j, "duration_ns", p->end.time_ns, has_duration(p));
 }
 
 static void json_end(const struct profile *p, struct json *j)

@@ -56,8 +56,9 @@ static void quote(struct buf *out, const char *arg)
 	buf_putc(out, '\'');
 }
 
-static void write_command(struct text *t, struct shortener *nm, const struct profile_run *run)
+static void write_command(struct text *t, struct shortener *nm, const struct profile *p)
 {
+	const struct profile_run *run = &p->run;
 	struct buf command = {0};
 	for (size_t i = 0; i < run->argv_count; i++) {
 		if (i)
@@ -67,8 +68,12 @@ static void write_command(struct text *t, struct shortener *nm, const struct pro
 	if (command.has_failed)
 		nm->has_failed = true;
 	label(t, "command");
-	text_put(t, STYLE_STRONG,
-		 name_text(nm, command.count_bytes ? command.data : run->exe, value_cols(t)));
+	if (!command.count_bytes && p->has_source && !*run->exe)
+		text_put(t, STYLE_DIM, "[unknown]");
+	else
+		text_put(t, STYLE_STRONG,
+			 name_text(nm, command.count_bytes ? command.data : run->exe,
+				   value_cols(t)));
 	text_newline(t);
 	buf_release(&command);
 }
@@ -110,14 +115,17 @@ static void write_source(struct text *t, struct shortener *nm, const struct prof
 static void write_process(struct text *t, struct shortener *nm, const struct profile *p)
 {
 	bool has_threads = !p->has_source || !(p->source.unknown & FACT_THREADS);
-	if (!p->run.pid && !has_threads)
+	bool has_pid = p->run.pid || !p->has_source;
+	if (!has_pid && !has_threads)
 		return;
-	char count[FMT_BYTES], forked[64] = "", line[LINE_BYTES];
+	char count[FMT_BYTES], pid[FMT_BYTES] = "", forked[64] = "", line[LINE_BYTES];
 	bool has_host = p->run.host && *p->run.host;
 	if (p->run.is_forked)
 		snprintf(forked, sizeof forked, ", forked by %" PRIu32, p->run.ppid);
-	snprintf(line, sizeof line, "pid %" PRIu32 "%s%s%s%s%s%s", p->run.pid, forked,
-		 has_threads ? ", " : "",
+	if (has_pid)
+		snprintf(pid, sizeof pid, "pid %" PRIu32, p->run.pid);
+	snprintf(line, sizeof line, "%s%s%s%s%s%s%s", pid, forked,
+		 has_pid && has_threads ? ", " : "",
 		 has_threads ? fmt_count(count, sizeof count, (int64_t)p->thread_count) : "",
 		 !has_threads           ? ""
 		 : p->thread_count == 1 ? " thread that allocated"
@@ -204,7 +212,7 @@ void head_run(struct text *t, struct shortener *nm, const struct graph *g)
 	label(t, "profile");
 	text_put(t, STYLE_PLAIN, name_text(nm, p->path ? p->path : "", value_cols(t)));
 	text_newline(t);
-	write_command(t, nm, &p->run);
+	write_command(t, nm, p);
 	write_source(t, nm, p);
 	write_process(t, nm, p);
 	write_time(t, g);

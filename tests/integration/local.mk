@@ -7,6 +7,7 @@ integration_tests = \
 	tests/integration/export.sh \
 	tests/integration/import.sh \
 	tests/integration/import-others.sh \
+	tests/integration/import-unknown.sh \
 	tests/integration/info-cli.sh \
 	tests/integration/loading.sh \
 	tests/integration/odd-worlds.sh \
