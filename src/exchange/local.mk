@@ -69,5 +69,5 @@ src/exchange/profile.pb-c.h: src/exchange/profile.pb-c.c
 	@test -f $@ || { rm -f src/exchange/profile.pb-c.c; $(MAKE) $(AM_MAKEFLAGS) src/exchange/profile.pb-c.c; }
 
 # What is made of other files, for tests/fuzz/fuzz.sh.
-exchange-made: $(exchange_made)
+exchange-made: $(exchange_made) src/exchange/assets.c
 .PHONY: exchange-made

@@ -1,7 +1,8 @@
 #!/bin/bash
 # Usage: fuzz.sh SOURCE BUILD SECONDS
-# Builds the fuzzers with clang and runs each for SECONDS, or only those that FUZZ_ONLY names.  New inputs go to BUILD/fuzz;
-# copy those worth keeping to tests/fuzz/corpus.  Exits 1 on a finding.
+# Builds the fuzzers with clang and runs each for SECONDS, or only those that FUZZ_ONLY names; import:FORMAT is the importer
+# of that format alone, and imports is each importer by itself.  FUZZ_SEEDS names a directory of more files to begin with.
+# New inputs go to BUILD/fuzz; keep.sh copies those worth keeping to tests/fuzz/corpus.  Exits 1 on a finding.
 set -euo pipefail
 
 source=$1 build=$2 seconds=$3
@@ -19,9 +20,19 @@ build() { # NAME OPTIONS-AND-SOURCES...
 		"$source"/src/base/*.c "$@"
 }
 
-run() { # NAME
-	nice "./fz_$1" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 \
-		-max_len=65536 -print_final_stats=1 "$1" "$source/tests/fuzz/corpus/$1"
+run() { # NAME or NAME:FORMAT
+	local name=${1%%:*} found=${1/:/-}
+	mkdir -p "$found"
+	if [ "$name" != "$1" ]; then
+		local -x NEAP_FUZZ_FORMAT=${1#*:}
+	fi
+	echo "fuzz: $1, $seconds s"
+	nice "./fz_$name" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -max_len=65536 -print_final_stats=1 \
+		-artifact_prefix="$found." "$found" "$source/tests/fuzz/corpus/$name" ${FUZZ_SEEDS:+"$FUZZ_SEEDS"}
+}
+
+importers() {
+	sed -n 's/^FORMAT([A-Z]*, "\([a-z]*\)".* READS(.*/import:\1/p' "$source/src/exchange/formats.def"
 }
 
 build profile "$source/tests/unit/sample_profile.c" "$source"/src/profile/*.c -lzstd
@@ -34,7 +45,8 @@ build import "$source/tests/unit/sample_profile.c" "$source"/src/{profile,graph,
 	"$build"/src/exchange/*.c -lzstd -lz -lbz2 -llzma -lyajl -lprotobuf-c -lm
 cd "$build/fuzz"
 status=0
-for name in ${FUZZ_ONLY:-profile query sym import}; do
+names=${FUZZ_ONLY:-profile query sym import}
+for name in ${names/#imports/$(importers)}; do
 	run "$name" || status=1
 done
 exit "$status"

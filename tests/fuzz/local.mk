@@ -21,7 +21,7 @@ tests_fuzz_replay_import_SOURCES = tests/fuzz/fz_import.c tests/fuzz/replay.c \
 tests_fuzz_replay_import_LDADD = $(neap_libs)
 
 TESTS += tests/fuzz/replay.sh
-EXTRA_DIST += tests/fuzz/replay.sh tests/fuzz/fuzz.sh tests/fuzz/corpus
+EXTRA_DIST += tests/fuzz/replay.sh tests/fuzz/fuzz.sh tests/fuzz/keep.sh tests/fuzz/corpus
 
 SECONDS = 60
 fuzz: config.h
