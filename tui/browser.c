@@ -57,7 +57,7 @@ void browser_free(struct browser *b)
 	names_release(&b->name_lists);
 	through_release(&b->through);
 	details_free(b->source);
-	mem_free(b->ticks);
+	strip_forget(b);
 	model_release(&b->model);
 	grid_release(&b->grid);
 	shortener_release(&b->names);
@@ -147,6 +147,7 @@ bool browser_load(struct browser *b)
 	b->loaded[s] = b->model.generation;
 	b->failure = (struct query_error){.code = NEAP_OK};
 	b->summary.is_known = false;
+	model_find_sides(&b->model);
 	v->load(b->selves[s], b, &b->failure);
 	model_drop_old(&b->model);
 	/* Results are shared among the views: the others load anew when they are shown. */
@@ -167,8 +168,6 @@ bool browser_load(struct browser *b)
 
 /* ---- drawing ------------------------------------------------------------------------------------ */
 
-#define STRIP_ROWS        3u
-#define STRIP_SCREEN_ROWS 16u
 #define CHIPS_SCREEN_ROWS 6u
 
 static unsigned draw_head(struct browser *b, const struct area *all)
@@ -183,11 +182,11 @@ static unsigned draw_head(struct browser *b, const struct area *all)
 		a = area_cut(all, row++, 0, 1, all->cols);
 		chrome_chips(b, &a);
 	}
-	bool has_strip = all->rows >= STRIP_SCREEN_ROWS && model_knows(&b->model, FACT_TIME);
-	if (has_strip && model_state(&b->model)->screen != SCREEN_TIME) {
-		a = area_cut(all, row, 0, STRIP_ROWS, all->cols);
+	unsigned strip = strip_rows(b, all->rows);
+	if (strip && model_state(&b->model)->screen != SCREEN_TIME) {
+		a = area_cut(all, row, 0, strip, all->cols);
 		strip_draw(b, &a);
-		row += STRIP_ROWS;
+		row += strip;
 	}
 	return row;
 }

@@ -59,8 +59,10 @@ struct browser {
 	enum pane pane;     /* that the arrows move in */
 	bool has_details;   /* they were drawn last */
 	int details_scroll; /* lines of source, from where the selected one is in the middle */
-	struct graph_tick
-		*ticks;         /* [snapshots + 1]: live blocks of the run; made when first drawn */
+	struct curve {
+		const struct graph *graph; /* that it was made of; NULL: none yet */
+		struct graph_tick *ticks;  /* [snapshots + 1]: live blocks of the run */
+	} curves[2];                       /* of model.now, and of model.before */
 	struct area strip_area; /* the curve of the strip, or of Time; no columns: not drawn */
 	struct cursor {         /* on the curve; beside what the query says */
 		uint64_t ns;
@@ -157,14 +159,20 @@ void chrome_failure(struct browser *b, const struct area *a);
 
 /* ---- strip.c ------------------------------------------------------------------------------ */
 
-uint64_t strip_end_ns(const struct browser *b); /* of the run; never 0 */
+uint64_t strip_end_ns(const struct browser *b); /* of the run, or the longer one; never 0 */
 /* strip_column - of an instant, on a chart of the whole run. */
 unsigned strip_column(const struct browser *b, unsigned cols, uint64_t ns);
+/* strip_rows - that it takes on a screen of so many; 0: none. */
+unsigned strip_rows(const struct browser *b, unsigned rows);
 void strip_draw(struct browser *b, const struct area *a);
+/* strip_forget - the curves: what they were made of is gone. */
+void strip_forget(struct browser *b);
 bool strip_act(struct browser *b, enum action action);
 /* strip_mouse - an event over the curve, rows and columns of the grid; false: it is elsewhere. */
 bool strip_mouse(struct browser *b, const struct mouse *m);
 void strip_look_at(struct browser *b, uint64_t ns);
+/* strip_now - the instant that the query looks at, or the one before it had a window. */
+uint64_t strip_now(const struct browser *b);
 /* strip_range - the range that is being made, or the window of the query; false: there is none. */
 bool strip_range(const struct browser *b, uint64_t *from_out, uint64_t *to_out);
 /* strip_settle - after the load of another state: one that has a window ends a range in the making. */

@@ -48,7 +48,7 @@ static void draw_name(const struct butterfly *v, struct browser *b, const struct
 		return;
 	}
 	const char *full = butterfly_name(v, at);
-	bool has_frame = butterfly_frame(v, b, at, &f);
+	bool has_frame = butterfly_frame(v, at, &f);
 	bool is_match = b->find[0] && strstr(full, b->find);
 	struct look l = w->side == SIDE_FRAME ? look_bold(ROLE_STRONG) : look(ROLE_TEXT);
 	if (is_match)
@@ -167,9 +167,9 @@ static const char *ways_of(const struct butterfly *v, struct browser *b, const s
 {
 	struct graph_frame f;
 	size_t at = butterfly_first(v, SIDE_FRAME);
-	if (!v->count[SIDE_FRAME] || !butterfly_frame(v, b, at, &f))
+	if (!v->count[SIDE_FRAME] || !butterfly_frame(v, at, &f))
 		return "";
-	return through_text(&b->through, b->model.graph, &b->names, &f, grid_is_utf8(a->grid));
+	return through_text(&b->through, b->model.now, &b->names, &f, grid_is_utf8(a->grid));
 }
 
 /* The function as a part of everything. */

@@ -37,8 +37,7 @@ struct butterfly {
 
 const struct query_result *butterfly_result(const struct butterfly *v);
 /* butterfly_frame - of a wing; false: it is no function. */
-bool butterfly_frame(const struct butterfly *v, const struct browser *b, size_t at,
-		     struct graph_frame *out);
+bool butterfly_frame(const struct butterfly *v, size_t at, struct graph_frame *out);
 const char *butterfly_name(const struct butterfly *v, size_t at); /* "": it has none */
 
 /* ---- butterfly_draw.c -------------------------------------------------------------------------- */

@@ -104,7 +104,25 @@ static unsigned put_population(const struct browser *b, const struct area *a, un
 	char *open = strstr(text, " (");
 	if (open && text_cols(text) > cols)
 		*open = '\0';
-	return area_elide(a, 0, col, cols, look(ROLE_TITLE), text);
+	/* The chips say it too, but for what names the files of a diff: they stand beside it. */
+	bool is_needless = !b->summary.is_other && b->model.before;
+	if (is_needless && text_cols(text) > cols)
+		return col;
+	return area_elide(a, 0, col, cols, look(ROLE_TITLE), text) + 2;
+}
+
+/* "app.neap", or "old.neap → new.neap" where the query compares them. */
+static unsigned put_files(const struct browser *b, const struct area *left, unsigned col)
+{
+	const struct model *m = &b->model;
+	unsigned most = left->cols / 3;
+	const char *arrow = grid_is_utf8(left->grid) ? " \u2192 " : " -> ";
+	if (m->before && left->cols > 40) {
+		most = left->cols / (left->cols < 70 ? 5 : 4) - 1;
+		col = area_elide(left, 0, col, most, look(ROLE_TITLE), last_part(m->before_path));
+		col = area_put(left, 0, col, look(ROLE_TITLE), arrow);
+	}
+	return area_elide(left, 0, col, most, look(ROLE_TITLE), last_part(m->now_path));
 }
 
 void chrome_title(struct browser *b, const struct area *a)
@@ -114,10 +132,7 @@ void chrome_title(struct browser *b, const struct area *a)
 	unsigned end = draw_tabs(b, a);
 	const struct area left = area_cut(a, 0, 0, 1, end > 1 ? end - 1 : 0);
 	unsigned col = area_put(&left, 0, 1, look_bold(ROLE_TITLE), "neap") + 2;
-	unsigned name_most = left.cols / 3;
-	col = area_elide(&left, 0, col, name_most, look(ROLE_TITLE),
-			 last_part(b->model.paths[b->model.path_count - 1])) +
-	      2;
+	col = put_files(b, &left, col) + 2;
 	if (follow_word(b))
 		col = put_following(b, &left, col);
 	if (!b->summary.is_known)
@@ -131,8 +146,10 @@ void chrome_title(struct browser *b, const struct area *a)
 	}
 	if (left.cols > col + need + 8) {
 		unsigned room = left.cols - col - need;
-		col = put_population(b, &left, col, room) + 2;
+		col = put_population(b, &left, col, room);
 	}
+	if (col + text_cols(totals) > left.cols)
+		put_totals(b, false, totals, sizeof totals);
 	area_put(&left, 0, col, look_bold(ROLE_TITLE), totals);
 }
 

@@ -47,7 +47,8 @@ static const struct lines *read_source(struct browser *b, const char *path)
 		b->source = NULL;
 		return NULL;
 	}
-	if (!lines_find(&b->source->lines, path, &b->model.profile->run, &b->search, &has_failed))
+	if (!lines_find(&b->source->lines, path, &graph_profile(b->model.now)->run, &b->search,
+			&has_failed))
 		return NULL;
 	return &b->source->lines;
 }
@@ -114,7 +115,7 @@ static unsigned draw_through(struct browser *b, const struct area *a, unsigned r
 {
 	char line[512];
 	const char *ways =
-		through_text(&b->through, b->model.graph, &b->names, f, grid_is_utf8(a->grid));
+		through_text(&b->through, b->model.now, &b->names, f, grid_is_utf8(a->grid));
 	if (!*ways)
 		return row;
 	snprintf(line, sizeof line, "allocated through %s", ways);
@@ -164,7 +165,7 @@ static unsigned draw_threads(struct browser *b, const struct area *a, unsigned r
 	buf_puts(&line, f->thread_count == 1 ? "thread" : "threads");
 	for (size_t i = 0; i < shown; i++) {
 		const struct query_thread_share *t = &f->threads[i];
-		const char *name = b->model.profile->threads[t->thread - 1].name;
+		const char *name = graph_profile(b->model.now)->threads[t->thread - 1].name;
 		buf_printf(&line, "%s %" PRIu32 "%s%s", i ? "," : "", t->thread,
 			   name && *name ? " " : "", name ? name : "");
 		if (f->thread_count > 1)

@@ -152,7 +152,8 @@ static void prepare(struct browser *b, const char *words, const struct graph_fra
 	struct lines text = {.count = 0};
 	struct err e = {0};
 	bool has_failed = false;
-	if (lines_find(&text, f->file_path, &b->model.profile->run, &b->search, &has_failed)) {
+	if (lines_find(&text, f->file_path, &graph_profile(b->model.now)->run, &b->search,
+		       &has_failed)) {
 		if (editor_split(words, text.path.data, f->line, &b->editor, &e))
 			browser_say(b, ROLE_ERROR, "%.400s", e.text);
 	} else if (has_failed) {
@@ -170,7 +171,7 @@ void editor_ask(struct browser *b)
 	const char *words = command_of_user();
 	struct graph_frame f = {.name = NULL};
 	editor_release(&b->editor);
-	if (b->failure.code || !v->frame || !browser_self(b) || !v->frame(browser_self(b), b, &f) ||
+	if (b->failure.code || !v->frame || !browser_self(b) || !v->frame(browser_self(b), &f) ||
 	    !f.file_path || !*f.file_path)
 		browser_say(b, ROLE_DIM, "no source is known for this row");
 	else if (!words)

@@ -10,7 +10,7 @@
 static bool frame_now(const struct browser *b, struct graph_frame *out)
 {
 	const struct view *v = browser_view(b);
-	return v->frame && browser_self(b) && !b->failure.code && v->frame(browser_self(b), b, out);
+	return v->frame && browser_self(b) && !b->failure.code && v->frame(browser_self(b), out);
 }
 
 static void add_stage(struct browser *b, enum ast_stage_kind kind, struct buf *text)

@@ -105,10 +105,10 @@ void facts_place(const void *self, struct buf *out)
 	view_table.place(f->table, out);
 }
 
-bool facts_frame(const void *self, const struct browser *b, struct graph_frame *out)
+bool facts_frame(const void *self, struct graph_frame *out)
 {
 	const struct facts *f = self;
-	return view_table.frame(f->table, b, out);
+	return view_table.frame(f->table, out);
 }
 
 void facts_row_text(const void *self, struct browser *b, struct buf *out)

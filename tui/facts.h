@@ -29,7 +29,7 @@ bool facts_act(struct facts *f, struct browser *b, enum action action,
 /* The rest of a view is the table's. */
 bool facts_mouse(void *self, struct browser *b, const struct mouse *m);
 void facts_place(const void *self, struct buf *out);
-bool facts_frame(const void *self, const struct browser *b, struct graph_frame *out);
+bool facts_frame(const void *self, struct graph_frame *out);
 void facts_row_text(const void *self, struct browser *b, struct buf *out);
 bool facts_find(void *self, struct browser *b, const char *text, bool is_back, bool is_here);
 void facts_save_spot(const void *self, struct buf *out);

@@ -14,13 +14,12 @@
 #define BYTES_COLS 8u   /* " 1023.9M" at the end of a cell */
 #define NAME_MOST  500u /* columns of a name before it is cut */
 
-bool flame_frame(const struct flame *f, const struct browser *b, const struct flame_cell *c,
-		 struct graph_frame *out)
+bool flame_frame(const struct flame *f, const struct flame_cell *c, struct graph_frame *out)
 {
 	const struct query_result *r = flame_result(f);
 	if (c->row == OPENED_ROOT || c->rest_count || !r->graph || !r->rows[c->row].frame_count)
 		return false;
-	*out = graph_entry(b->model.graph, r->rows[c->row].frames[0]);
+	*out = graph_entry(r->graph, r->rows[c->row].frames[0]);
 	return true;
 }
 
@@ -33,7 +32,7 @@ static const char *name_of(const struct flame *f, struct browser *b, const struc
 	const struct query_result *r = flame_result(f);
 	size_t key = f->layout.name;
 	bool is_func = key != SIZE_MAX && !strcmp(r->columns[key].word, "func");
-	if (is_func && flame_frame(f, b, c, &frame))
+	if (is_func && flame_frame(f, c, &frame))
 		return name_frame(&b->names, &frame, cols);
 	if (is_func)
 		return name_function(&b->names, flame_name(&f->layout, c), cols);
@@ -281,7 +280,7 @@ void flame_draw_status(const struct flame *f, struct browser *b, const struct ar
 	struct buf text = {0};
 	if (!c || !a->rows)
 		return;
-	bool has_frame = flame_frame(f, b, c, &frame);
+	bool has_frame = flame_frame(f, c, &frame);
 	flame_put_numbers(f, b, c, &text);
 	unsigned col = 1;
 	if (a->rows == 1 && a->cols < 60) /* the name is what the cell may not show */

@@ -36,8 +36,7 @@ static inline const struct flame_cell *flame_selected(const struct flame *f)
 	return f->selected < f->layout.cell_count ? &f->layout.cells[f->selected] : NULL;
 }
 /* flame_frame - of a cell; false: it is no frame. */
-bool flame_frame(const struct flame *f, const struct browser *b, const struct flame_cell *c,
-		 struct graph_frame *out);
+bool flame_frame(const struct flame *f, const struct flame_cell *c, struct graph_frame *out);
 
 /* flame_push_zoom - one step more on the way to what is zoomed into.  False: no memory. */
 bool flame_push_zoom(struct flame *f, const struct flame_cell *c);

@@ -77,8 +77,7 @@ static void forget(struct browser *b)
 	names_release(&b->name_lists);
 	b->name_lists.session = b->model.session;
 	through_release(&b->through);
-	mem_free(b->ticks);
-	b->ticks = NULL;
+	strip_forget(b);
 	b->names.cwd = b->model.profile->run.cwd;
 }
 

@@ -67,6 +67,7 @@ tui_libtui_la_SOURCES = \
 	tui/script.h \
 	tui/show.c \
 	tui/show.h \
+	tui/sides.c \
 	tui/sizes_data.c \
 	tui/sizes_data.h \
 	tui/source_draw.c \

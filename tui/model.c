@@ -66,6 +66,7 @@ enum neap_err model_open(struct model *m, const char *const *paths, size_t path_
 	struct state *s = first_state(m);
 	if (!s || model_commit(m, s, &error))
 		return err_nomem(e, "the browser");
+	model_find_sides(m);
 	return NEAP_OK;
 }
 
@@ -110,6 +111,7 @@ enum neap_err model_reload(struct model *m, const struct query_options *options,
 	m->graph = query_session_graph(session);
 	m->profile = graph_profile(m->graph);
 	m->generation++;
+	model_find_sides(m); /* nothing points into what was there before */
 	return NEAP_OK;
 }
 

@@ -59,6 +59,9 @@ struct model {
 	const struct profile *profile;
 	const char *const *paths; /* borrowed */
 	size_t path_count;
+	/* What the query looks at, and of a diff of two files what that is compared with. */
+	const struct graph *now, *before; /* before NULL: no such diff */
+	const char *now_path, *before_path;
 
 	struct state **states; /* undo: states[at] is the current one */
 	size_t state_count, state_cap, at;
@@ -89,6 +92,10 @@ void model_release(struct model *m);
  */
 enum neap_err model_reload(struct model *m, const struct query_options *options, struct err *e);
 void model_drop_old(struct model *m);
+/* model_find_sides - before a load: now and before. */
+void model_find_sides(struct model *m);
+/* model_whole_run - append the head that asks for everything that was allocated in one of the two. */
+void model_whole_run(const struct model *m, bool is_before, struct buf *out);
 /* model_knows - do all files know these (FACT_..., a set of bits)?  Those of other tools may not. */
 bool model_knows(const struct model *m, uint64_t facts);
 

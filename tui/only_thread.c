@@ -70,7 +70,7 @@ thread_id only_thread_id(const struct browser *b, const char *key)
 {
 	const char *number = strrchr(key, '#');
 	unsigned long id = number ? strtoul(number + 1, NULL, 10) : 0;
-	return id <= b->model.profile->thread_count ? (thread_id)id : 0;
+	return id <= graph_profile(b->model.now)->thread_count ? (thread_id)id : 0;
 }
 
 void only_thread_put(const struct browser *b, const char *key, struct buf *out)

@@ -41,7 +41,7 @@ static void draw_function(const struct source *s, struct browser *b, const struc
 {
 	struct graph_frame f;
 	if (s->list.selected >= s->list.count ||
-	    !source_frame(s, b, source_item(s, s->list.selected).row, &f))
+	    !source_frame(s, source_item(s, s->list.selected).row, &f))
 		return;
 	const char *what = f.is_inlined ? "here: inlined " : f.is_tail ? "here: [tail] " : "here: ";
 	col = area_put(a, 0, col, look(ROLE_DIM), what);
@@ -140,7 +140,7 @@ static const char *text_of(struct source *s, struct browser *b, const struct num
 	buf_clear(&s->work);
 	if (item->line && item->line <= s->text.count)
 		lines_expand(&s->text, item->line, SOURCE_TEXT_BYTES, &s->work);
-	else if (source_frame(s, b, item->row, &f))
+	else if (source_frame(s, item->row, &f))
 		return name_frame(&b->names, &f, cols);
 	return s->work.count_bytes && !s->work.has_failed ? s->work.data : "";
 }

@@ -150,7 +150,7 @@ bool source_read_text(struct source *s, const struct browser *b)
 	source_set(&s->text_path, source_path(s));
 	s->has_tried = true;
 	if (*source_path(s))
-		lines_find(&s->text, source_path(s), &b->model.profile->run, &b->search,
+		lines_find(&s->text, source_path(s), &graph_profile(b->model.now)->run, &b->search,
 			   &has_failed);
 	return !has_failed;
 }
@@ -164,13 +164,12 @@ struct source_values source_values(const struct source *s, uint32_t row)
 				      result_value(r, row, s->count)};
 }
 
-bool source_frame(const struct source *s, const struct browser *b, uint32_t row,
-		  struct graph_frame *out)
+bool source_frame(const struct source *s, uint32_t row, struct graph_frame *out)
 {
 	const struct query_result *r = source_result(s);
 	if (row >= NO_ROW || !r->graph || !r->rows[row].frame_count)
 		return false;
-	*out = graph_entry(b->model.graph, r->rows[row].frames[r->rows[row].frame_count - 1]);
+	*out = graph_entry(r->graph, r->rows[row].frames[r->rows[row].frame_count - 1]);
 	return true;
 }
 

@@ -43,8 +43,7 @@ const char *source_path(const struct source *s); /* of the file; "": unknown */
 /* source_is_plain - is the row a line, not what was cut? */
 bool source_is_plain(const struct source *s, size_t row);
 /* source_frame - of a row, or what stands in its place; false: it has none. */
-bool source_frame(const struct source *s, const struct browser *b, uint32_t row,
-		  struct graph_frame *out);
+bool source_frame(const struct source *s, uint32_t row, struct graph_frame *out);
 struct source_values {
 	int64_t total, self, count;
 };

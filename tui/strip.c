@@ -22,34 +22,44 @@
 
 #define LABEL_COLS 8u
 
-static bool need_ticks(struct browser *b)
+void strip_forget(struct browser *b)
 {
-	size_t count = b->model.profile->snapshot_count + 1;
-	if (b->ticks)
+	for (size_t i = 0; i < 2; i++) {
+		mem_free(b->curves[i].ticks);
+		b->curves[i] = (struct curve){.graph = NULL};
+	}
+}
+
+static bool need_ticks(struct curve *c, const struct graph *g)
+{
+	if (c->graph == g && c->ticks)
 		return true;
-	b->ticks = mem_array(count, sizeof *b->ticks);
-	if (b->ticks)
-		graph_timeline(b->model.graph, NULL, b->ticks);
-	return b->ticks;
+	mem_free(c->ticks);
+	c->ticks = mem_array(graph_profile(g)->snapshot_count + 1, sizeof *c->ticks);
+	c->graph = g;
+	if (c->ticks)
+		graph_timeline(g, NULL, c->ticks);
+	return c->ticks;
 }
 
 /* The highest value within each step; what no snapshot fell into is as it was before. */
-static int64_t fill_values(const struct browser *b, int64_t *values, unsigned count)
+static int64_t fill_values(const struct browser *b, const struct curve *c, int64_t *values,
+			   unsigned count)
 {
-	const struct profile *p = b->model.profile;
 	int64_t most = 0, last = 0;
 	unsigned at = 0;
-	struct graph_peak peak = graph_peak(b->model.graph);
+	struct graph_peak peak = graph_peak(c->graph);
 	memset(values, 0, count * sizeof *values);
-	for (size_t i = 0; i <= p->snapshot_count; i++) {
-		unsigned step = strip_column(b, count, b->ticks[i].time_ns);
+	for (size_t i = 0; i <= graph_profile(c->graph)->snapshot_count; i++) {
+		unsigned step = strip_column(b, count, c->ticks[i].time_ns);
 		while (at < step)
 			values[++at] = last;
-		last = b->ticks[i].live.bytes;
+		last = c->ticks[i].live.bytes;
 		if (last > values[step])
 			values[step] = last;
 	}
-	while (at + 1 < count)
+	unsigned end = strip_column(b, count, graph_end_time(c->graph));
+	while (at < end)
 		values[++at] = last;
 	unsigned step = strip_column(b, count, peak.time_ns);
 	if (peak.bytes > values[step])
@@ -65,7 +75,7 @@ static int64_t fill_values(const struct browser *b, int64_t *values, unsigned co
 
 static void draw_marks(struct browser *b, const struct area *a)
 {
-	const struct profile *p = b->model.profile;
+	const struct profile *p = graph_profile(b->model.now);
 	unsigned free_col = 0;
 	for (size_t i = 0; i < p->mark_count; i++) {
 		unsigned col = strip_column(b, a->cols, p->marks[i].time_ns);
@@ -119,15 +129,16 @@ static void draw_foot(struct browser *b, const struct area *a)
 {
 	char text[FMT_BYTES];
 	uint64_t ns;
-	struct graph_peak peak = graph_peak(b->model.graph);
-	area_right(a, 0, a->cols, 12, look(ROLE_DIM),
-		   fmt_duration(text, sizeof text, strip_end_ns(b)));
+	struct graph_peak peak = graph_peak(b->model.now);
+	fmt_duration(text, sizeof text, strip_end_ns(b));
+	unsigned end_cols = text_cols(text);
+	area_right(a, 0, a->cols, 12, look(ROLE_DIM), text);
 	draw_marks(b, a);
 	fmt_duration(text, sizeof text, peak.time_ns);
 	unsigned col = strip_column(b, a->cols, peak.time_ns);
 	const char *sign = grid_is_utf8(a->grid) ? "\u25b4" : "^";
 	unsigned width = text_cols(text) + 7;
-	if (col + width < a->cols && !strip_range_cuts(b, a, col, width))
+	if (col + width + end_cols <= a->cols && !strip_range_cuts(b, a, col, width))
 		area_printf(a, 0, col, look(ROLE_PEAK), "%speak %s ", sign, text);
 	else if (col >= width && !strip_range_cuts(b, a, col + 1 - width, width))
 		area_printf(a, 0, col + 1 - width, look(ROLE_PEAK), " peak %s%s", text, sign);
@@ -143,25 +154,70 @@ static void draw_foot(struct browser *b, const struct area *a)
 	}
 }
 
+#define STRIP_ROWS        3u
+#define STRIP_SCREEN_ROWS 16u
+#define LARGE_SCREEN_ROWS 30u /* so many for two rows of each of two files */
+
+unsigned strip_rows(const struct browser *b, unsigned rows)
+{
+	if (rows < STRIP_SCREEN_ROWS || !model_knows(&b->model, FACT_TIME))
+		return 0;
+	return b->model.before && rows >= LARGE_SCREEN_ROWS ? STRIP_ROWS + 2 : STRIP_ROWS;
+}
+
+/* What is drawn: the run, or above it the one that it is compared with, on the same scale. */
+struct curves {
+	int64_t *values[2]; /* of model.now, of model.before */
+	int64_t most[2];
+	size_t count;
+};
+
+static bool make_curves(struct browser *b, unsigned count, struct curves *c)
+{
+	const struct graph *graphs[] = {b->model.now, b->model.before};
+	*c = (struct curves){.count = b->model.before ? 2 : 1};
+	for (size_t i = 0; i < c->count; i++) {
+		c->values[i] = mem_array(count, sizeof **c->values);
+		if (!c->values[i] || !need_ticks(&b->curves[i], graphs[i]))
+			return false;
+		c->most[i] = fill_values(b, &b->curves[i], c->values[i], count);
+	}
+	return true;
+}
+
+static void draw_curves(const struct browser *b, const struct area *a, const struct area *chart,
+			const struct curves *c)
+{
+	static const char *const words[] = {"new", "old"};
+	char text[FMT_BYTES];
+	unsigned rows = chart->rows / (unsigned)c->count, label = chart->col - a->col;
+	int64_t most = c->most[0] > c->most[1] ? c->most[0] : c->most[1];
+	const struct look l = look(b->pane == PANE_STRIP ? ROLE_CURSOR : ROLE_CHART);
+	for (unsigned i = 0; i < c->count; i++) {
+		unsigned row = (unsigned)(c->count - 1 - i) * rows;
+		const struct area part = area_cut(chart, row, 0, rows, chart->cols);
+		if (c->count > 1)
+			area_put(a, row, 1, look(ROLE_DIM), words[i]);
+		area_right(a, row, label - 1, LABEL_COLS - 1, look(ROLE_DIM),
+			   show_bytes(text, sizeof text, c->most[i]));
+		chart_area(&part, i ? look(ROLE_DIM) : l, c->values[i], most);
+	}
+}
+
 void strip_draw(struct browser *b, const struct area *a)
 {
-	char text[FMT_BYTES];
-	if (a->cols < 3 * LABEL_COLS || a->rows < 2)
+	unsigned label = LABEL_COLS + (b->model.before ? strlen("new ") : 0);
+	struct curves c;
+	if (a->cols < 3 * LABEL_COLS || a->rows < STRIP_ROWS)
 		return;
-	const struct area chart = area_cut(a, 0, LABEL_COLS, a->rows - 1, a->cols - LABEL_COLS - 1);
-	unsigned count = chart.cols * chart_steps(a->grid);
-	int64_t *values = mem_array(count, sizeof *values);
-	if (!values || !need_ticks(b)) {
-		mem_free(values);
-		return;
+	const struct area chart = area_cut(a, 0, label, a->rows - 1, a->cols - label - 1);
+	if (make_curves(b, chart.cols * chart_steps(a->grid), &c)) {
+		draw_curves(b, a, &chart, &c);
+		b->strip_area = chart;
+		strip_reverse(b, &chart, false);
+		const struct area foot = area_cut(a, a->rows - 1, label, 1, a->cols - label - 1);
+		draw_foot(b, &foot);
 	}
-	int64_t most = fill_values(b, values, count);
-	area_right(a, 0, LABEL_COLS - 1, LABEL_COLS - 1, look(ROLE_DIM),
-		   show_bytes(text, sizeof text, most));
-	chart_area(&chart, look(b->pane == PANE_STRIP ? ROLE_CURSOR : ROLE_CHART), values, most);
-	mem_free(values);
-	b->strip_area = chart;
-	strip_reverse(b, &chart, false);
-	const struct area foot = area_cut(a, a->rows - 1, LABEL_COLS, 1, a->cols - LABEL_COLS - 1);
-	draw_foot(b, &foot);
+	for (size_t i = 0; i < c.count; i++)
+		mem_free(c.values[i]);
 }

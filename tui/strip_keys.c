@@ -51,7 +51,7 @@ static void leap(struct browser *b, bool is_back)
 
 static void to_mark(struct browser *b, bool is_back)
 {
-	const struct profile *p = b->model.profile;
+	const struct profile *p = graph_profile(b->model.now);
 	uint64_t now = strip_now(b), best = 0;
 	bool has_found = false;
 	for (size_t i = 0; i < p->mark_count; i++) {
@@ -81,7 +81,7 @@ static void set_head(struct browser *b, const char *head, const char *time)
 
 static void to_peak(struct browser *b)
 {
-	uint64_t ns = graph_peak(b->model.graph).time_ns;
+	uint64_t ns = graph_peak(b->model.now).time_ns;
 	if (b->cursor.has_start) {
 		strip_look_at(b, ns); /* the query keeps an instant until the range ends */
 		return;

@@ -4,8 +4,6 @@
 
 #include "tui/browser.h"
 
-/* strip_now - the instant that the query looks at, or the one before it had a window. */
-uint64_t strip_now(const struct browser *b);
 /*
  * strip_population - what was born in a window, in the words of the population that was looked at
  * before moving.

@@ -13,7 +13,9 @@
 
 uint64_t strip_end_ns(const struct browser *b)
 {
-	uint64_t end = graph_end_time(b->model.graph);
+	uint64_t end = graph_end_time(b->model.now);
+	uint64_t before = b->model.before ? graph_end_time(b->model.before) : 0;
+	end = before > end ? before : end;
 	return end ? end : 1;
 }
 
@@ -30,7 +32,8 @@ static bool parse_instant(const struct browser *b, const char *p, size_t bytes, 
 		const char *word;
 		double ns;
 	} units[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"m", 60e9}, {"h", 3600e9}};
-	const struct profile *profile = b->model.profile;
+	const struct profile *profile = graph_profile(b->model.now);
+	const uint64_t end = graph_end_time(b->model.now);
 	char word[64];
 	char *rest = word;
 	if (!bytes || bytes >= sizeof word)
@@ -43,15 +46,15 @@ static bool parse_instant(const struct browser *b, const char *p, size_t bytes, 
 			return true;
 	}
 	*ns_out = !strcmp(word, "start")  ? 0
-		  : !strcmp(word, "peak") ? graph_peak(b->model.graph).time_ns
-					  : strip_end_ns(b);
+		  : !strcmp(word, "peak") ? graph_peak(b->model.now).time_ns
+					  : end;
 	if (!strcmp(word, "start") || !strcmp(word, "peak") || !strcmp(word, "end"))
 		return true;
 	double n = word[0] >= '0' && word[0] <= '9' ? strtod(word, &rest) : -1, ns = -1;
 	if (n < 0)
 		return false;
 	if (!strcmp(rest, "%"))
-		ns = n / 100 * (double)strip_end_ns(b);
+		ns = n / 100 * (double)end;
 	for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
 		if (!strcmp(rest, units[i].word))
 			ns = n * units[i].ns;
@@ -119,11 +122,11 @@ bool strip_instant(const struct browser *b, uint64_t *ns_out)
 		head += 5;
 	switch (query_population(head)) {
 	case POP_PEAK:
-		*ns_out = graph_peak(b->model.graph).time_ns;
+		*ns_out = graph_peak(b->model.now).time_ns;
 		return true;
 	case POP_LIVE:
 	case POP_LEAKED:
-		*ns_out = strip_end_ns(b);
+		*ns_out = graph_end_time(b->model.now);
 		return !strchr(head, ' ');
 	default:
 		return false;

@@ -27,10 +27,10 @@ static void draw_axis(const struct time_view *t, const struct area *a, const str
 	area_upright(a, chart->row - a->row, AXIS_COLS - 1, chart->rows, look(ROLE_DIM));
 }
 
-static void draw_peak(struct browser *b, const struct area *foot)
+static void draw_peak(const struct time_view *t, struct browser *b, const struct area *foot)
 {
 	char when[FMT_BYTES], bytes[FMT_BYTES];
-	struct graph_peak peak = graph_peak(b->model.graph);
+	struct graph_peak peak = graph_peak(t->graph);
 	unsigned col = strip_column(b, foot->cols, peak.time_ns);
 	const char *sign = grid_is_utf8(foot->grid) ? "\u25b4" : "^";
 	struct buf text = {0};
@@ -47,9 +47,9 @@ static void draw_peak(struct browser *b, const struct area *foot)
 	buf_release(&text);
 }
 
-static void draw_foot(struct browser *b, const struct area *foot)
+static void draw_foot(const struct time_view *t, struct browser *b, const struct area *foot)
 {
-	const struct profile *p = b->model.profile;
+	const struct profile *p = graph_profile(t->graph);
 	char text[FMT_BYTES];
 	area_put(foot, 0, 0, look(ROLE_DIM), "0 s");
 	area_right(foot, 0, foot->cols, 12, look(ROLE_DIM),
@@ -59,8 +59,21 @@ static void draw_foot(struct browser *b, const struct area *foot)
 		col = area_put(foot, 0, col, look(ROLE_MARK), "@");
 		area_elide(foot, 0, col, 12, look(ROLE_MARK), p->marks[i].name);
 	}
-	draw_peak(b, foot);
+	draw_peak(t, b, foot);
 	strip_draw_range(b, foot);
+}
+
+/* RSS, or all that the run is compared with: that has to fit whatever it is. */
+static void add_line(struct time_view *t, const struct browser *b, unsigned cols, int64_t *line)
+{
+	double most = RSS_SCALE_MOST * (double)t->chart.most;
+	if (t->measured == ALLOCATED_BYTES || (!t->before && t->measured != LIVE_BYTES))
+		return;
+	int64_t highest =
+		t->before ? time_make_before(t, b, cols, line) : time_make_line(t, cols, line);
+	t->chart.line = line;
+	if (highest > t->chart.most && (t->before || (double)highest <= most))
+		t->chart.most = highest;
 }
 
 static void draw_chart(struct time_view *t, struct browser *b, const struct area *a)
@@ -73,22 +86,16 @@ static void draw_chart(struct time_view *t, struct browser *b, const struct area
 	unsigned cols = t->chart_area.cols;
 	int64_t *line = mem_array(cols + 1u, sizeof *line);
 	if (line && time_make_columns(t, b, cols)) {
-		int64_t rss = time_make_line(t, b, cols, line);
-		struct graph_peak peak = graph_peak(b->model.graph);
+		struct graph_peak peak = graph_peak(t->graph);
 		if (t->measured == LIVE_BYTES && peak.bytes > t->chart.most &&
 		    !state_chip(model_state(&b->model), STAGE_WHERE))
 			t->chart.most = peak.bytes;
-		if (t->measured == LIVE_BYTES) {
-			t->chart.line = line;
-			if ((double)rss <= RSS_SCALE_MOST * (double)t->chart.most &&
-			    rss > t->chart.most)
-				t->chart.most = rss;
-		}
+		add_line(t, b, cols, line);
 		time_chart_draw(&t->chart_area, &t->chart);
 		t->chart.line = NULL;
 		draw_axis(t, a, &t->chart_area);
 		strip_reverse(b, &t->chart_area, true);
-		draw_foot(b, &foot);
+		draw_foot(t, b, &foot);
 	}
 	mem_free(line);
 }
@@ -118,7 +125,8 @@ static void draw_class(struct time_view *t, struct browser *b, const struct area
 }
 
 /* "live at 8.75 s", "mean of 8.00 s..12.00 s". */
-static void put_when(const struct browser *b, size_t tick, const char *word, struct buf *out)
+static void put_when(const struct time_view *t, const struct browser *b, size_t tick,
+		     const char *word, struct buf *out)
 {
 	char when[FMT_BYTES];
 	uint64_t from = 0, to = 0;
@@ -130,19 +138,29 @@ static void put_when(const struct browser *b, size_t tick, const char *word, str
 	}
 	bool is_peak = tick == TICK_PEAK;
 	fmt_duration(when, sizeof when,
-		     is_peak ? graph_peak(b->model.graph).time_ns
-			     : graph_snap_time(b->model.graph, (snap_id)tick));
+		     is_peak ? graph_peak(t->graph).time_ns
+			     : graph_snap_time(t->graph, (snap_id)tick));
 	buf_printf(out, "%s at %s", is_peak ? "peak" : word, when);
 }
 
-/* Of the process, which is more than its heap; where the chart has no room for its line too. */
-static void put_rss(const struct time_view *t, const struct browser *b, size_t tick,
-		    struct buf *out)
+/* Of the run that this one is compared with. */
+static void put_before(const struct time_view *t, const struct browser *b, size_t tick,
+		       struct buf *out)
 {
-	const struct profile *p = b->model.profile;
+	bool is_utf8 = grid_is_utf8(&b->grid);
+	if (t->measured == ALLOCATED_BYTES || tick == TICK_RANGE)
+		return;
+	buf_puts(out, is_utf8 ? "  \u2500 old " : "  - old ");
+	time_put(t, tick == TICK_PEAK ? time_before_peak(t) : time_before(t, strip_now(b)), out);
+}
+
+/* Of the process, which is more than its heap; where the chart has no room for its line too. */
+static void put_rss(const struct time_view *t, size_t tick, struct buf *out)
+{
+	const struct profile *p = graph_profile(t->graph);
 	char text[FMT_BYTES];
 	if (tick == TICK_PEAK)
-		tick = graph_snap_at(b->model.graph, graph_peak(b->model.graph).time_ns);
+		tick = graph_snap_at(t->graph, graph_peak(t->graph).time_ns);
 	if (t->measured != LIVE_BYTES || !tick || tick > p->snapshot_count ||
 	    !p->snapshots[tick - 1].rss_bytes)
 		return;
@@ -156,10 +174,13 @@ static void draw_legend(struct time_view *t, struct browser *b, const struct are
 	struct buf when = {0};
 	size_t tick = time_cursor_tick(t, b);
 	time_make_means(t, b);
-	put_when(b, tick, t->measured == ALLOCATED_BYTES ? "allocated" : "live", &when);
+	put_when(t, b, tick, t->measured == ALLOCATED_BYTES ? "allocated" : "live", &when);
 	buf_puts(&when, ": ");
 	time_put(t, time_sum(t, tick), &when);
-	put_rss(t, b, tick, &when);
+	if (t->before)
+		put_before(t, b, tick, &when);
+	else
+		put_rss(t, tick, &when);
 	if (!when.has_failed) {
 		unsigned col = area_put(a, 0, 0, look(ROLE_HEADING), when.data) + 2;
 		if (col + text_cols(what) <= a->cols)

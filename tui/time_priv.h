@@ -25,7 +25,10 @@ struct time_view {
 	bool is_grouped;                          /* by values of keys, not by frames */
 	struct graph_sum means[CLASSES_MOST + 1]; /* of the range, by class */
 	int64_t rates[CLASSES_MOST + 1];          /* allocated per second in the range */
-	const struct graph *graph;                /* of the last load */
+	const struct graph *graph;                /* what the query looks at */
+	const struct graph *before;               /* what it is compared with; NULL: nothing */
+	struct query_series before_series;        /* all of that in two classes */
+	uint64_t before_serial;
 
 	/* What was drawn last, for the mouse. */
 	struct area chart_area;
@@ -37,6 +40,7 @@ struct time_view {
 /* After the last tick: the exact peak, and the mean of the range. */
 #define TICK_PEAK  SIZE_MAX
 #define TICK_RANGE (SIZE_MAX - 1)
+#define TICK_NONE  (SIZE_MAX - 2) /* the run was over */
 
 /* ---- time_values.c -------------------------------------------------------------------------- */
 
@@ -54,15 +58,19 @@ size_t time_cursor_tick(const struct time_view *t, const struct browser *b);
 void time_make_means(struct time_view *t, const struct browser *b);
 /* time_make_columns - t->chart for so many columns.  False: no memory. */
 bool time_make_columns(struct time_view *t, const struct browser *b, unsigned cols);
+/* time_before - of what the run is compared with, at an instant, all together. */
+int64_t time_before(const struct time_view *t, uint64_t ns);
+int64_t time_before_peak(const struct time_view *t); /* at its own peak */
+/* time_make_before - the same for each column, -1 after its end.  Returns the highest. */
+int64_t time_make_before(const struct time_view *t, const struct browser *b, unsigned cols,
+			 int64_t *line);
 /* time_make_line - RSS at the tick of each column, -1: unknown.  Returns the highest. */
-int64_t time_make_line(const struct time_view *t, const struct browser *b, unsigned cols,
-		       int64_t *line);
+int64_t time_make_line(const struct time_view *t, unsigned cols, int64_t *line);
 
 /* ---- classes: view_time.c ------------------------------------------------------------------------ */
 
 /* time_frame - of a class; false: it is no function. */
-bool time_frame(const struct time_view *t, const struct browser *b, size_t class,
-		struct graph_frame *out);
+bool time_frame(const struct time_view *t, size_t class, struct graph_frame *out);
 const char *time_key(const struct time_view *t, size_t class); /* its first key */
 const char *time_name(const struct time_view *t, struct browser *b, size_t class, unsigned cols);
 

@@ -28,6 +28,8 @@ static int64_t rate_at(const struct time_view *t, size_t tick, size_t class)
 
 int64_t time_measure(const struct time_view *t, size_t tick, size_t class)
 {
+	if (tick == TICK_NONE)
+		return 0;
 	if (t->measured == ALLOCATED_BYTES)
 		return rate_at(t, tick, class);
 	const struct graph_sum *v =
@@ -76,33 +78,29 @@ bool time_has_others(const struct time_view *t)
 
 /* ---- at the cursor --------------------------------------------------------------------------- */
 
-static uint64_t cursor_ns(const struct browser *b)
-{
-	uint64_t ns;
-	return strip_instant(b, &ns) ? ns : b->cursor.ns;
-}
-
 size_t time_cursor_tick(const struct time_view *t, const struct browser *b)
 {
 	uint64_t from, to;
 	if (strip_range(b, &from, &to) && from < to)
 		return TICK_RANGE;
 	bool is_live = t->measured != ALLOCATED_BYTES;
-	if (is_live && query_population(model_state(&b->model)->head) == POP_PEAK)
+	const char *head = model_state(&b->model)->head;
+	bool is_diff = !strncmp(head, "diff ", 5);
+	if (is_live && query_population(is_diff ? head + 5 : head) == POP_PEAK)
 		return TICK_PEAK;
-	size_t tick = graph_snap_at(b->model.graph, cursor_ns(b));
+	size_t tick = graph_snap_at(t->graph, strip_now(b));
 	return tick < t->series.tick_count ? tick : t->series.tick_count - 1;
 }
 
 /* What a class held on average in a range: each tick counts for as long as it was the last one. */
-static int64_t mean_of(const struct time_view *t, const struct browser *b, size_t class,
-		       uint64_t from, uint64_t to, bool is_of_blocks)
+static int64_t mean_of(const struct time_view *t, size_t class, uint64_t from, uint64_t to,
+		       bool is_of_blocks)
 {
 	double sum = 0;
 	for (size_t i = 0; i < t->series.tick_count; i++) {
-		uint64_t start = graph_snap_time(b->model.graph, (snap_id)i), end = to;
+		uint64_t start = graph_snap_time(t->graph, (snap_id)i), end = to;
 		if (i + 1 < t->series.tick_count)
-			end = graph_snap_time(b->model.graph, (snap_id)(i + 1));
+			end = graph_snap_time(t->graph, (snap_id)(i + 1));
 		const struct graph_sum *v = &t->series.values[i * t->series.class_count + class];
 		start = start < from ? from : start;
 		end = end > to ? to : end;
@@ -131,8 +129,8 @@ void time_make_means(struct time_view *t, const struct browser *b)
 	if (time_cursor_tick(t, b) != TICK_RANGE || !strip_range(b, &from, &to))
 		return;
 	for (size_t i = 0; i < t->series.class_count; i++) {
-		t->means[i].bytes = mean_of(t, b, i, from, to, false);
-		t->means[i].blocks = mean_of(t, b, i, from, to, true);
+		t->means[i].bytes = mean_of(t, i, from, to, false);
+		t->means[i].blocks = mean_of(t, i, from, to, true);
 		t->rates[i] = rate_in(t, i, from, to);
 	}
 }
@@ -143,20 +141,21 @@ void time_make_means(struct time_view *t, const struct browser *b)
 static void choose_ticks(struct time_view *t, const struct browser *b, unsigned cols)
 {
 	size_t tick = 0;
+	unsigned last = strip_column(b, cols, graph_end_time(t->graph));
 	for (unsigned col = 0; col < cols; col++) {
 		size_t best = tick ? tick - 1 : 0;
 		bool is_first = true;
 		for (; tick < t->series.tick_count; tick++) {
-			uint64_t ns = graph_snap_time(b->model.graph, (snap_id)tick);
+			uint64_t ns = graph_snap_time(t->graph, (snap_id)tick);
 			if (strip_column(b, cols, ns) > col)
 				break;
 			if (is_first || time_sum(t, tick) > time_sum(t, best))
 				best = tick;
 			is_first = false;
 		}
-		t->ticks[col] = best;
+		t->ticks[col] = col > last ? TICK_NONE : best;
 	}
-	unsigned col = strip_column(b, cols, graph_peak(b->model.graph).time_ns);
+	unsigned col = strip_column(b, cols, graph_peak(t->graph).time_ns);
 	if (cols && time_sum(t, TICK_PEAK) > time_sum(t, t->ticks[col]))
 		t->ticks[col] = TICK_PEAK;
 }
@@ -186,20 +185,67 @@ bool time_make_columns(struct time_view *t, const struct browser *b, unsigned co
 }
 
 /* RSS at the tick of each column.  Returns the highest. */
-int64_t time_make_line(const struct time_view *t, const struct browser *b, unsigned cols,
-		       int64_t *line)
+int64_t time_make_line(const struct time_view *t, unsigned cols, int64_t *line)
 {
-	const struct profile *p = b->model.profile;
+	const struct profile *p = graph_profile(t->graph);
 	int64_t most = 0;
 	for (unsigned col = 0; col < cols; col++) {
 		size_t tick = t->ticks[col];
 		if (tick == TICK_PEAK)
-			tick = graph_snap_at(b->model.graph, graph_peak(b->model.graph).time_ns);
-		line[col] = tick ? (int64_t)p->snapshots[tick - 1].rss_bytes : -1;
+			tick = graph_snap_at(t->graph, graph_peak(t->graph).time_ns);
+		line[col] =
+			tick && tick != TICK_NONE ? (int64_t)p->snapshots[tick - 1].rss_bytes : -1;
 		if (!line[col])
 			line[col] = -1;
 		if (line[col] > most)
 			most = line[col];
+	}
+	return most;
+}
+
+/* ---- what it is compared with -------------------------------------------------------------------- */
+
+static int64_t sum_of(const struct time_view *t, const struct graph_sum *v)
+{
+	int64_t sum = 0;
+	for (size_t i = 0; i < t->before_series.class_count; i++)
+		sum += t->measured == LIVE_BLOCKS ? v[i].blocks : v[i].bytes;
+	return sum;
+}
+
+static int64_t before_at(const struct time_view *t, size_t tick)
+{
+	const struct query_series *s = &t->before_series;
+	return tick < s->tick_count ? sum_of(t, &s->values[tick * s->class_count]) : 0;
+}
+
+int64_t time_before_peak(const struct time_view *t)
+{
+	return sum_of(t, t->before_series.peak);
+}
+
+int64_t time_before(const struct time_view *t, uint64_t ns)
+{
+	return before_at(t, graph_snap_at(t->before, ns));
+}
+
+int64_t time_make_before(const struct time_view *t, const struct browser *b, unsigned cols,
+			 int64_t *line)
+{
+	int64_t most = 0, now = 0;
+	unsigned last = strip_column(b, cols, graph_end_time(t->before));
+	size_t tick = 0;
+	for (unsigned col = 0; col < cols; col++) {
+		bool is_first = true;
+		for (; tick < t->before_series.tick_count; tick++) {
+			int64_t v = before_at(t, tick);
+			if (strip_column(b, cols, graph_snap_time(t->before, (snap_id)tick)) > col)
+				break;
+			now = is_first || v > now ? v : now;
+			is_first = false;
+		}
+		line[col] = col > last ? -1 : now;
+		most = now > most ? now : most;
 	}
 	return most;
 }

@@ -141,7 +141,7 @@ static void draw_name(struct tree *t, struct browser *b, const struct area *a, u
 	col += 2;
 	if (col >= a->cols)
 		return;
-	bool has_frame = tree_frame(t, b, l->row, &f);
+	bool has_frame = tree_frame(t, l->row, &f);
 	const char *name = has_frame ? name_frame(&b->names, &f, a->cols - col)
 				     : name_text(&b->names, tree_name(t, l->row), a->cols - col);
 	bool is_match = b->find[0] && strstr(tree_name(t, l->row), b->find);
@@ -192,7 +192,7 @@ static void draw_details(struct tree *t, struct browser *b, const struct area *a
 			    .blocks = result_value(r, row, t->count),
 			    .base_bytes = t->base_bytes,
 			    .facts = facts_of(t, b, row)};
-	d.has_frame = tree_frame(t, b, row, &d.frame);
+	d.has_frame = tree_frame(t, row, &d.frame);
 	area_upright(a, 0, 0, a->rows,
 		     b->pane == PANE_DETAILS ? look_bold(ROLE_CURSOR) : look(ROLE_DIM));
 	b->has_details = true;

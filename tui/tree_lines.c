@@ -42,13 +42,12 @@ static uint64_t path_of(const struct tree *t, uint64_t parent, uint32_t row)
 	return hash & INT64_MAX;
 }
 
-bool tree_frame(const struct tree *t, const struct browser *b, uint32_t row,
-		struct graph_frame *out)
+bool tree_frame(const struct tree *t, uint32_t row, struct graph_frame *out)
 {
 	const struct query_result *r = tree_result(t);
 	if (!r->graph || !r->rows[row].frame_count)
 		return false;
-	*out = graph_entry(b->model.graph, r->rows[row].frames[0]);
+	*out = graph_entry(r->graph, r->rows[row].frames[0]);
 	return true;
 }
 

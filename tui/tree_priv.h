@@ -44,8 +44,7 @@ const struct query_result *tree_result(const struct tree *t);
 /* tree_is_other - does the row stand for those that were cut? */
 bool tree_is_other(const struct tree *t, uint32_t row);
 const char *tree_name(const struct tree *t, uint32_t row); /* "": it has none */
-bool tree_frame(const struct tree *t, const struct browser *b, uint32_t row,
-		struct graph_frame *out);
+bool tree_frame(const struct tree *t, uint32_t row, struct graph_frame *out);
 
 /* ---- tree_lines.c: `at` is the index of a line ------------------------------------------ */
 

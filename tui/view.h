@@ -34,7 +34,7 @@ struct view {
 	/* Append where one is, for the end of the last line: "12/132"; may be NULL. */
 	void (*place)(const void *self, struct buf *out);
 	/* The function of the selected row, for zoom, source, callers, ...; false: it has none. */
-	bool (*frame)(const void *self, const struct browser *b, struct graph_frame *out);
+	bool (*frame)(const void *self, struct graph_frame *out);
 	/* Append the selected row as one line, for copying; may be NULL. */
 	void (*row_text)(const void *self, struct browser *b, struct buf *out);
 	/*

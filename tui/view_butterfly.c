@@ -24,8 +24,7 @@ const struct query_result *butterfly_result(const struct butterfly *v)
 	return query_opened_result(v->q);
 }
 
-bool butterfly_frame(const struct butterfly *v, const struct browser *b, size_t at,
-		     struct graph_frame *out)
+bool butterfly_frame(const struct butterfly *v, size_t at, struct graph_frame *out)
 {
 	const struct query_result *r = butterfly_result(v);
 	if (at >= v->list.count || v->wings[at].row == ROW_REMAINDER)
@@ -33,7 +32,7 @@ bool butterfly_frame(const struct butterfly *v, const struct browser *b, size_t 
 	const struct result_row *row = &r->rows[v->wings[at].row];
 	if (!r->graph || !row->frame_count)
 		return false;
-	*out = graph_entry(b->model.graph, row->frames[0]);
+	*out = graph_entry(r->graph, row->frames[0]);
 	return true;
 }
 
@@ -190,7 +189,7 @@ static void recentre(struct butterfly *v, struct browser *b, size_t at)
 	struct query_error error = {.code = NEAP_OK};
 	struct graph_frame f;
 	struct buf step = {0};
-	if (!butterfly_frame(v, b, at, &f)) {
+	if (!butterfly_frame(v, at, &f)) {
 		browser_say(b, ROLE_DIM, "this row is no function");
 		return;
 	}
@@ -277,10 +276,10 @@ static void place(const void *self, struct buf *out)
 	list_place(&v->list, out);
 }
 
-static bool frame(const void *self, const struct browser *b, struct graph_frame *out)
+static bool frame(const void *self, struct graph_frame *out)
 {
 	const struct butterfly *v = self;
-	return v->list.count && butterfly_frame(v, b, v->list.selected, out);
+	return v->list.count && butterfly_frame(v, v->list.selected, out);
 }
 
 static void row_text(const void *self, struct browser *b, struct buf *out)

@@ -425,11 +425,11 @@ static void place(const void *self, struct buf *out)
 		buf_printf(out, "depth %zu", f->zoom_count + c->level);
 }
 
-static bool frame(const void *self, const struct browser *b, struct graph_frame *out)
+static bool frame(const void *self, struct graph_frame *out)
 {
 	const struct flame *f = self;
 	const struct flame_cell *c = flame_selected(f);
-	return c && flame_frame(f, b, c, out);
+	return c && flame_frame(f, c, out);
 }
 
 static void row_text(const void *self, struct browser *b, struct buf *out)

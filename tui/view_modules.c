@@ -14,7 +14,7 @@
 static void say_module(const struct browser *b, size_t idx, const struct module_names *names,
 		       struct buf *out)
 {
-	const struct profile_module *m = &b->model.profile->modules[idx];
+	const struct profile_module *m = &graph_profile(b->model.now)->modules[idx];
 	char hex[2 * BUILD_ID_BYTES + 1], when[FMT_BYTES];
 	buf_printf(out, "%s: ", m->path);
 	module_names_say(names, out);
@@ -28,13 +28,13 @@ static void say_module(const struct browser *b, size_t idx, const struct module_
 	if (m->last_snap)
 		buf_printf(out, ", unloaded by %s",
 			   fmt_duration(when, sizeof when,
-					graph_snap_time(b->model.graph, m->last_snap)));
+					graph_snap_time(b->model.now, m->last_snap)));
 }
 
 /* A library that was loaded again is there more than once; its calls are added up. */
 static void say(struct facts *f, struct browser *b, const char *key, struct buf *out)
 {
-	const struct profile *p = b->model.profile;
+	const struct profile *p = graph_profile(b->model.now);
 	struct module_names sum = {.has_symbols = p->has_symbols};
 	size_t last = SIZE_MAX;
 	for (size_t i = 0; f->modules && i < p->module_count; i++) {
@@ -52,8 +52,10 @@ static void say(struct facts *f, struct browser *b, const char *key, struct buf 
 static enum neap_err load(void *self, struct browser *b, struct query_error *error)
 {
 	struct facts *f = self;
-	const struct profile *p = b->model.profile;
-	if (!f->modules && p->module_count) {
+	const struct profile *p = graph_profile(b->model.now);
+	mem_free(f->modules); /* another file, or one that has grown, has others */
+	f->modules = NULL;
+	if (p->module_count) {
 		f->modules = mem_array(p->module_count, sizeof *f->modules);
 		if (f->modules)
 			module_names_count(p, f->modules);

@@ -251,7 +251,9 @@ static enum neap_err load(void *self, struct browser *b, struct query_error *err
 	(void)error; /* the facts are the same whatever the query is */
 	if (!model_result(&b->model, &sum, &q, &ignored))
 		browser_summarise(b, query_opened_result(q));
-	if (!r->modules && p->module_count) {
+	mem_free(r->modules); /* another file, or one that has grown, has others */
+	r->modules = NULL;
+	if (p->module_count) {
 		r->modules = mem_array(p->module_count, sizeof *r->modules);
 		if (r->modules)
 			module_names_count(p, r->modules);

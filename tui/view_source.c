@@ -241,13 +241,13 @@ static void place(const void *self, struct buf *out)
 	list_place(&s->list, out);
 }
 
-static bool frame(const void *self, const struct browser *b, struct graph_frame *out)
+static bool frame(const void *self, struct graph_frame *out)
 {
 	const struct source *s = self;
 	if (!s->q || s->list.selected >= s->list.count)
 		return false;
 	uint32_t row = source_item(s, s->list.selected).row;
-	return row < NO_ROW && source_is_plain(s, row) && source_frame(s, b, row, out);
+	return row < NO_ROW && source_is_plain(s, row) && source_frame(s, row, out);
 }
 
 static void row_text(const void *self, struct browser *b, struct buf *out)
@@ -276,7 +276,7 @@ static bool fits(const struct list_search *s, size_t at)
 	if (at < l->count)
 		return memmem(l->start[at], (size_t)(l->start[at + 1] - l->start[at]), s->text,
 			      strlen(s->text));
-	return source_frame(source, s->b, source_item(source, at).row, &f) && f.name &&
+	return source_frame(source, source_item(source, at).row, &f) && f.name &&
 	       strstr(f.name, s->text);
 }
 

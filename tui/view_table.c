@@ -190,14 +190,13 @@ static void draw_heading(const struct table *t, const struct area *a, const stru
 	}
 }
 
-static bool frame_of(const struct table *t, const struct browser *b, size_t row,
-		     struct graph_frame *out)
+static bool frame_of(const struct table *t, size_t row, struct graph_frame *out)
 {
 	const struct query_result *r = result_of(t);
 	if (!r->graph || row >= r->row_count || !r->rows[row].frame_count)
 		return false;
 	const struct result_row *rr = &r->rows[row];
-	*out = graph_entry(b->model.graph, rr->frames[rr->frame_count - 1]);
+	*out = graph_entry(r->graph, rr->frames[rr->frame_count - 1]);
 	return true;
 }
 
@@ -208,7 +207,7 @@ static const char *key_text(const struct table *t, struct browser *b, size_t row
 	const char *word = r->columns[column].word;
 	const struct result_cell *c = cell_of(r, row, column);
 	struct graph_frame f;
-	if (!strcmp(word, "func") && frame_of(t, b, row, &f))
+	if (!strcmp(word, "func") && frame_of(t, row, &f))
 		return name_frame(&b->names, &f, cols);
 	if (c->is_unknown)
 		return "[unknown]";
@@ -216,7 +215,7 @@ static const char *key_text(const struct table *t, struct browser *b, size_t row
 		return name_path(&b->names, c->text, cols);
 	if (!strcmp(word, "module"))
 		return name_module(&b->names, c->text, cols);
-	if (!strcmp(word, "stack") && r->graph && frame_of(t, b, row, &f))
+	if (!strcmp(word, "stack") && r->graph && frame_of(t, row, &f))
 		return name_frame(&b->names, &f, cols);
 	if (r->columns[column].type == RESULT_TEXT)
 		return name_text(&b->names, c->text ? c->text : "", cols);
@@ -433,10 +432,10 @@ static void place(const void *self, struct buf *out)
 	list_place(&t->list, out);
 }
 
-static bool frame(const void *self, const struct browser *b, struct graph_frame *out)
+static bool frame(const void *self, struct graph_frame *out)
 {
 	const struct table *t = self;
-	return t->q && frame_of(t, b, t->list.selected, out);
+	return t->q && frame_of(t, t->list.selected, out);
 }
 
 static void row_text(const void *self, struct browser *b, struct buf *out)

@@ -9,7 +9,7 @@
 
 static const char *instant(const struct browser *b, snap_id s, char *dst, size_t cap)
 {
-	return fmt_duration(dst, cap, graph_snap_time(b->model.graph, s));
+	return fmt_duration(dst, cap, graph_snap_time(b->model.now, s));
 }
 
 static void say(struct facts *f, struct browser *b, const char *key, struct buf *out)
@@ -19,7 +19,7 @@ static void say(struct facts *f, struct browser *b, const char *key, struct buf 
 	(void)f;
 	if (!id || b->model.path_count > 1)
 		return;
-	const struct profile_thread *t = &b->model.profile->threads[id - 1];
+	const struct profile_thread *t = &graph_profile(b->model.now)->threads[id - 1];
 	snap_id before = t->first_snap ? t->first_snap - 1 : 0;
 	buf_printf(out, "thread %u", id);
 	if (t->tid)

@@ -63,21 +63,57 @@ static enum neap_err make_series(struct time_view *t, unsigned depth, struct que
 	return code ? code : query_opened_series(t->q, row, CLASSES_MOST, &t->series, error);
 }
 
+/* Everything that was allocated in one of the files that the query looks at. */
+static enum neap_err run(struct time_view *t, struct browser *b, bool is_before,
+			 struct query_opened **q, struct query_error *error)
+{
+	struct buf head = {0};
+	model_whole_run(&b->model, is_before, &head);
+	const struct compose c = {.head = head.data,
+				  .default_by = "func",
+				  .view = t->is_grouped ? NULL : "callers",
+				  .without_rows = true};
+	enum neap_err code = ERR_NOMEM;
+	*q = NULL;
+	if (head.has_failed)
+		*error = (struct query_error){.code = ERR_NOMEM, .text = "out of memory"};
+	else
+		code = model_result(&b->model, &c, q, error);
+	buf_release(&head);
+	return code;
+}
+
+/* What it is compared with is a line over the areas; without it they stand alone. */
+static void load_before(struct time_view *t, struct browser *b)
+{
+	struct query_opened *q;
+	struct query_error ignored;
+	t->before = NULL;
+	if (!b->model.before || run(t, b, true, &q, &ignored))
+		return;
+	uint64_t serial = model_serial(&b->model, q);
+	if (serial != t->before_serial) {
+		query_series_release(&t->before_series);
+		t->before_serial = 0;
+		if (query_opened_series(q, OPENED_ROOT, 1, &t->before_series, &ignored))
+			return;
+		t->before_serial = serial;
+	}
+	t->before = query_opened_result(q)->graph;
+}
+
 static enum neap_err load(void *self, struct browser *b, struct query_error *error)
 {
 	struct time_view *t = self;
 	const struct state *s = model_state(&b->model);
 	const char *by = state_chip(s, STAGE_BY);
 	t->is_grouped = !is_of_frames(by);
-	t->graph = b->model.graph;
-	const struct compose c = {.head = "allocated",
-				  .default_by = "func",
-				  .view = t->is_grouped ? NULL : "callers",
-				  .without_rows = true};
-	enum neap_err code = model_result(&b->model, &c, &t->q, error);
+	enum neap_err code = run(t, b, false, &t->q, error);
 	if (code)
 		return code;
+	const struct query_result *r = query_opened_result(t->q);
 	uint64_t serial = model_serial(&b->model, t->q);
+	t->graph = r->graph ? r->graph : b->model.graph;
 	if (serial != t->serial || s->callers_depth != t->depth) {
 		t->serial = 0;
 		t->list = (struct list){.count = 0};
@@ -87,10 +123,10 @@ static enum neap_err load(void *self, struct browser *b, struct query_error *err
 		t->serial = serial;
 		t->depth = s->callers_depth;
 	}
-	const struct query_result *r = query_opened_result(t->q);
 	browser_summarise(b, r);
 	snprintf(b->summary.population, sizeof b->summary.population, "allocated:");
 	b->summary.is_other = true;
+	load_before(t, b);
 	return NEAP_OK;
 }
 
@@ -98,21 +134,22 @@ static void release(void *self)
 {
 	struct time_view *t = self;
 	query_series_release(&t->series);
+	query_series_release(&t->before_series);
 	mem_free(t->columns);
 	mem_free(t->ticks);
 }
 
 /* ---- classes ------------------------------------------------------------------------------------ */
 
-bool time_frame(const struct time_view *t, const struct browser *b, size_t class,
-		struct graph_frame *out)
+bool time_frame(const struct time_view *t, size_t class, struct graph_frame *out)
 {
 	if (t->is_grouped || class + 1 >= t->series.class_count)
 		return false;
-	const struct result_row *row = &query_opened_result(t->q)->rows[t->series.rows[class]];
-	if (!row->frame_count || b->model.path_count > 1)
+	const struct query_result *r = query_opened_result(t->q);
+	const struct result_row *row = &r->rows[t->series.rows[class]];
+	if (!row->frame_count || !r->graph)
 		return false;
-	*out = graph_entry(b->model.graph, row->frames[0]);
+	*out = graph_entry(r->graph, row->frames[0]);
 	return true;
 }
 
@@ -134,7 +171,7 @@ const char *time_name(const struct time_view *t, struct browser *b, size_t class
 {
 	const char *by = state_chip(model_state(&b->model), STAGE_BY);
 	struct graph_frame f;
-	if ((!by || !strcmp(by, "by func")) && time_frame(t, b, class, &f))
+	if ((!by || !strcmp(by, "by func")) && time_frame(t, class, &f))
 		return name_frame(&b->names, &f, cols);
 	if (by && !strcmp(by, "by module"))
 		return name_module(&b->names, time_key(t, class), cols);
@@ -225,7 +262,7 @@ static void enter(struct time_view *t, struct browser *b)
 		browser_say(b, ROLE_DIM, "these are many classes; 2 lists them all");
 	else if (by && strcmp(by, "by func") != 0)
 		enter_key(t, b, by, class);
-	else if (time_frame(t, b, class, &f))
+	else if (time_frame(t, class, &f))
 		enter_frame(t, b, &f);
 }
 
@@ -274,10 +311,10 @@ static void place(const void *self, struct buf *out)
 	list_place(&t->list, out);
 }
 
-static bool frame(const void *self, const struct browser *b, struct graph_frame *out)
+static bool frame(const void *self, struct graph_frame *out)
 {
 	const struct time_view *t = self;
-	return t->serial && time_frame(t, b, t->list.selected, out);
+	return t->serial && time_frame(t, t->list.selected, out);
 }
 
 static void row_text(const void *self, struct browser *b, struct buf *out)

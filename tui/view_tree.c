@@ -196,11 +196,11 @@ static void place(const void *self, struct buf *out)
 	list_place(&t->list, out);
 }
 
-static bool frame(const void *self, const struct browser *b, struct graph_frame *out)
+static bool frame(const void *self, struct graph_frame *out)
 {
 	const struct tree *t = self;
 	return t->list.selected < t->list.count &&
-	       tree_frame(t, b, t->lines[t->list.selected].row, out);
+	       tree_frame(t, t->lines[t->list.selected].row, out);
 }
 
 static void row_text(const void *self, struct browser *b, struct buf *out)

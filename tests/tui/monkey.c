@@ -22,6 +22,8 @@
 #include "tui/prompt.h"
 
 #define SIZE_MOST 120u
+#define SESSION_MOST \
+	400u /* inputs: then a query that leaves nothing, or fails, has lasted long enough */
 
 struct monkey {
 	struct browser *b;
@@ -134,6 +136,9 @@ static const char *const texts[] = {
 	"trim ",
 	"collapse recursion",
 	"live in 1s..3s",
+	"peak of \"../json.neap\"",
+	" of \"../hostile.neap\"",
+	"diff live of \"../names.neap\", peak",
 };
 
 static uint32_t next_of_text(struct monkey *m)
@@ -275,6 +280,7 @@ static void close_browser(struct monkey *m)
 
 static void play(struct monkey *m, unsigned long inputs)
 {
+	unsigned since_opened = 0;
 	open_browser(m);
 	while (m->input_count < inputs) {
 		m->input_count++;
@@ -284,7 +290,8 @@ static void play(struct monkey *m, unsigned long inputs)
 		draw(m);
 		m->on_screen[model_state(&m->b->model)->screen]++;
 		buf_clear(&m->b->clipboard);
-		if (m->b->wants_quit) {
+		if (m->b->wants_quit || ++since_opened >= SESSION_MOST) {
+			since_opened = 0;
 			close_browser(m);
 			open_browser(m);
 		}

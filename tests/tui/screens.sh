@@ -54,6 +54,9 @@ all threads json.neap '7'
 all modules json.neap '8'
 all run json.neap '9'
 
+shot time-diff json.neap 34 110 '3' --glyphs=block forked.neap
+shot time-diff-ascii json.neap 24 80 '3' --glyphs=ascii --color=never forked.neap
+
 all flame json.neap '4'
 all flame-inverted json.neap '4 i'
 all butterfly json.neap $'/\ntext intern_key\nEnter c'
