@@ -396,7 +396,8 @@ static NC_NOINLINE void end_unseen(const struct nc_ctx *t, void *block, uint32_t
 	if (t->last_block != block)
 		nc_drop(NC_DROP_FOREIGN);
 	uint32_t used = __atomic_load_n(&nc.header->used_count[NC_SEC_COHORTS], __ATOMIC_RELAXED);
-	if (*slot < used && nc_region_map(NC_SEC_COHORTS, *slot) && nc_cohort(*slot)->birth)
+	uint32_t id = nc_own_cohort(*slot);
+	if (id && id < used && nc_region_map(NC_SEC_COHORTS, id) && nc_cohort(id)->birth)
 		nc_freed(block);
 	*slot = NC_NONE;
 }
@@ -454,8 +455,10 @@ NC_INLINE struct nc_taken take(void *block)
 		nc_drop(NC_DROP_FOREIGN);
 		return none;
 	}
-	uint32_t id = *slot;
+	uint32_t id = nc_own_cohort(*slot);
 	*slot = 0;
+	if (NC_UNLIKELY(!id)) /* there was no room for it when this child began */
+		return none;
 	struct nc_cohort *c = nc_cohort(id);
 	if (NC_LIKELY(c->size_or_max != UINT32_MAX))
 		return (struct nc_taken){id, c->size_or_max};

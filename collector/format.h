@@ -282,7 +282,14 @@ struct nc_header {
 	uint64_t exit_start_va;    /* code of exit(): frames inside mark work done while exiting */
 	uint64_t exit_end_va;
 	char exe_path[512]; /* what /proc/self/exe said; may be cut */
-	char reserved1[64];
+	/*
+	 * A child of fork has its parent's live map.  Cohorts in it below first_cohort are the
+	 * parent's; inherited_va is where its own ones for them are: uint32_t [first_cohort].
+	 * No cohort of this region is below first_cohort.
+	 */
+	uint64_t inherited_va;
+	uint32_t first_cohort;
+	char reserved1[52];
 
 	/* Written by the recorder while the target runs.  Own cache line. */
 	uint32_t interval __attribute__((aligned(NC_CACHE_LINE_BYTES))); /* current, from 1 */

@@ -13,6 +13,10 @@
 #include "collector/nc.h"
 #include "collector/sys.h"
 
+#ifndef MADV_POPULATE_READ
+#define MADV_POPULATE_READ 22
+#endif
+
 /* Entries go from NULL to their value once (compare-and-swap). */
 uint32_t **nc_live_root[1u << NC_MAP_ROOT_LG];
 
@@ -48,9 +52,17 @@ uint32_t *nc_slot_make(const void *block)
 static void leaf_each(uint32_t *leaf, uint64_t leaf_va, void (*fn)(uint32_t *, uint64_t, void *),
 		      void *arg)
 {
-	for (uint32_t i = 0; i < 1u << NC_MAP_LEAF_LG; i++)
-		if (leaf[i])
-			fn(&leaf[i], leaf_va + ((uint64_t)i << 4), arg);
+	const uint64_t *pairs = (const uint64_t *)leaf;
+	/* Most of a leaf was never touched: let the kernel map its zeroes at once. */
+	nc_syscall3(SYS_madvise, (long)leaf, sizeof(uint32_t) << NC_MAP_LEAF_LG,
+		    MADV_POPULATE_READ);
+	for (uint32_t i = 0; i < 1u << NC_MAP_LEAF_LG; i += 2) {
+		if (!pairs[i / 2])
+			continue;
+		for (uint32_t k = i; k < i + 2; k++)
+			if (leaf[k])
+				fn(&leaf[k], leaf_va + ((uint64_t)k << 4), arg);
+	}
 }
 
 void nc_slots_each(void (*fn)(uint32_t *slot, uint64_t block_va, void *arg), void *arg)

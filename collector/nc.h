@@ -86,6 +86,12 @@ struct nc_global {
 	uint32_t primary_is_set; /* atomic */
 	uint32_t batching_now;   /* live threads that batch; atomic */
 	uint32_t last_interval;  /* newest birth interval of any cohort; a hint, relaxed */
+	/*
+	 * In a child of fork: cohorts in the live map that are below inherited_end are the parent's,
+	 * and inherited[] has this process's for them.  Written while it has one thread.
+	 */
+	uint32_t inherited_end;
+	uint32_t *inherited;
 };
 extern struct nc_global nc;
 
@@ -472,7 +478,7 @@ NC_INLINE uint32_t nc_first_site(uint32_t path, enum nc_api api, uint64_t size_b
 	return id && nc_node(id)->key == nc_site_key(api, size_bytes) ? id : NC_NONE;
 }
 
-/* nc_slot - where the live map keeps the cohort of a block; NULL if there is none (and none may be made). */
+/* nc_slot_find - where the live map keeps the cohort of a block; NULL if there is none (and none may be made). */
 #define NC_MAP_ROOT_LG 11
 #define NC_MAP_MID_LG  12
 #define NC_MAP_LEAF_LG 20
@@ -490,6 +496,11 @@ NC_INLINE uint32_t *nc_slot_find(const void *block)
 	if (NC_UNLIKELY(!leaf))
 		return NULL;
 	return &leaf[(va >> 4) & ((1u << NC_MAP_LEAF_LG) - 1)];
+}
+/* nc_own_cohort - the cohort that a slot stands for; 0: it is none of this process. */
+NC_INLINE uint32_t nc_own_cohort(uint32_t slot)
+{
+	return NC_UNLIKELY(slot < nc.inherited_end) ? nc.inherited[slot] : slot;
 }
 /* Calls fn for every slot that is not 0. */
 void nc_slots_each(void (*fn)(uint32_t *slot, uint64_t block_va, void *arg), void *arg);

@@ -45,7 +45,9 @@ static bool append(struct retirees *q, const struct retiree *item)
 
 void recycle_queue(struct process *p, uint32_t idx, struct shadow *s)
 {
-	if (region_used(&p->region, NC_SEC_COHORTS) < p->recorder->options->recycle_from_count)
+	const struct region *region = &p->region;
+	uint64_t used = region_used(region, NC_SEC_COHORTS), unused = region->header->first_cohort;
+	if (used < unused + p->recorder->options->recycle_from_count)
 		return;
 	struct retiree item = {
 		.idx = idx,

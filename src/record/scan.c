@@ -49,6 +49,13 @@ static uint32_t group_count(const struct process *p)
 	return (uint32_t)(((uint64_t)used + NC_DIRTY_COHORTS - 1) / NC_DIRTY_COHORTS);
 }
 
+/* The first group, rounded down to a whole word of dirty bytes: a child of fork uses none before. */
+static uint32_t first_group(const struct process *p)
+{
+	uint32_t first = p->region.header->first_cohort / NC_DIRTY_COHORTS;
+	return first & ~7u;
+}
+
 /* The section is a multiple of 8 bytes, and its unused part is clear. */
 static uint64_t dirty_word(const struct process *p, uint32_t first_group)
 {
@@ -59,7 +66,7 @@ static uint64_t dirty_word(const struct process *p, uint32_t first_group)
 static bool has_dirty(const struct process *p)
 {
 	uint32_t groups = group_count(p);
-	for (uint32_t g = 0; g < groups; g += 8) {
+	for (uint32_t g = first_group(p); g < groups; g += 8) {
 		if (dirty_word(p, g))
 			return true;
 	}
@@ -72,7 +79,7 @@ static bool take_dirty(struct process *p)
 	struct scanner *s = &p->scanner;
 	uint32_t groups = group_count(p);
 	s->dirty_count = 0;
-	for (uint32_t g = 0; g < groups; g += 8) {
+	for (uint32_t g = first_group(p); g < groups; g += 8) {
 		if (!dirty_word(p, g))
 			continue;
 		if (!vec_reserve((void **)&s->dirty, &s->dirty_cap, s->dirty_count + 8,
@@ -132,11 +139,12 @@ static bool choose_all_groups(struct process *p, size_t *count_out)
 {
 	struct scanner *s = &p->scanner;
 	uint32_t groups = group_count(p);
+	size_t count = 0;
 	if (!vec_reserve((void **)&s->merged, &s->merged_cap, groups, sizeof s->merged[0]))
 		return false;
-	for (uint32_t g = 0; g < groups; g++)
-		s->merged[g] = g;
-	*count_out = groups;
+	for (uint32_t g = first_group(p); g < groups; g++)
+		s->merged[count++] = g;
+	*count_out = count;
 	return true;
 }
 

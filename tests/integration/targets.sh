@@ -337,6 +337,32 @@ if wanted 77; then
 	done
 fi
 
+# 91: what is inherited goes through several generations.
+if wanted 91; then
+	rm -f "$tmp"/*.neap
+	record --wait-all -o "$tmp/%p.neap" -- "$targets/91-generations"
+	equal "91-generations: exit status" 0 "$status"
+	equal "91-generations: number of profiles" 4 "$(find "$tmp" -name '*.neap' | wc -l)"
+	while read -r generation pid; do
+		case $generation in
+		1) set -- --forked 0 --expect 'func=oldest allocs=400000 bytes=19200000 live_blocks=400000' \
+			--expect 'func=many_sizes allocs=40000 bytes=963820000 live_blocks=400 live_bytes=9618400' ;;
+		2) set -- --forked 1 --expect 'func=oldest allocs=0 live_blocks=360000 live_bytes=17280000' \
+			--expect 'func=many_sizes allocs=0 live_blocks=300 live_bytes=8713800' \
+			--expect 'func=middle allocs=1000 bytes=72000 live_blocks=1000' ;;
+		3) set -- --forked 1 --expect 'func=oldest allocs=0 live_blocks=330000 live_bytes=15840000' \
+			--expect 'func=many_sizes allocs=0 live_blocks=100 live_bytes=3904600' \
+			--expect 'func=middle allocs=0 live_blocks=499 live_bytes=35928' \
+			--expect 'func=youngest allocs=101 bytes=15100 live_blocks=101' ;;
+		4) set -- --forked 1 --expect 'func=oldest allocs=0 live_blocks=0' \
+			--expect 'func=many_sizes allocs=0 live_blocks=0' --expect 'func=middle allocs=0 live_blocks=0' \
+			--expect 'func=youngest allocs=0 live_blocks=0' ;;
+		esac
+		truth "91-generations, generation $generation" --undropped --consistent "$@" "$tmp/$pid.neap"
+	done <"$tmp/out"
+	equal "91-generations: processes" 4 "$(wc -l <"$tmp/out")"
+fi
+
 # 81: only root can be another user; the third image needs a path that one may go.
 if wanted 81; then
 	rm -f "$tmp"/*.neap

@@ -53,7 +53,8 @@ target_programs = \
 	tests/targets/87-entry-points \
 	tests/targets/88-hostile \
 	tests/targets/89-changed-callers \
-	tests/targets/90-same-places
+	tests/targets/90-same-places \
+	tests/targets/91-generations
 target_plugins = \
 	tests/targets/lib59early.so \
 	tests/targets/lib61safe.so \
@@ -197,6 +198,8 @@ tests/targets/89-changed-callers: $(target_dir)/89-changed-callers.c
 	$(target_cc) -o $@ $(target_dir)/89-changed-callers.c
 tests/targets/90-same-places: $(target_dir)/90-same-places.c
 	$(target_cc) -o $@ $(target_dir)/90-same-places.c -ldl
+tests/targets/91-generations: $(target_dir)/91-generations.c
+	$(target_cc) -o $@ $(target_dir)/91-generations.c
 tests/targets/56-inline: $(target_dir)/56-inline.cpp
 	$(target_cxx) -o $@ $(target_dir)/56-inline.cpp
 
@@ -252,5 +255,6 @@ EXTRA_DIST += \
 	tests/targets/88-hostile.c \
 	tests/targets/89-changed-callers.c \
 	tests/targets/90-same-places.c \
+	tests/targets/91-generations.c \
 	tests/targets/56-inline.cpp \
 	tests/targets/plug18.inc.c
