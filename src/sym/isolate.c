@@ -7,7 +7,10 @@
  * A result counts if it is as long as it was announced; how the child ended does not
  * matter.  fork, not a thread: a thread's crash is the process's.  glibc makes malloc
  * usable in the child of a process with threads, src/base/mem.c its large blocks; nothing
- * else with a lock is used there.
+ * else with a lock is used there.  Other allocators may have been preloaded that do not: with
+ * one of them a child hangs at once if another thread was allocating at the fork.  So a child
+ * allocates first, and if it does not say soon that it could, another one is started, which may
+ * have more luck and gets more time.
  */
 #include "config.h"
 
@@ -26,9 +29,19 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "src/base/mem.h"
+
 #define TICK_MS            100
+#define FIRST_START_MS     100 /* doubled each time */
+#define MOST_STARTS        7
 #define CHUNK_BYTES        (64u << 10)
 #define LIMIT_RESULT_BYTES ((uint64_t)1 << 30)
+
+/* Shared by caller and child. */
+struct progress {
+	atomic_size_t done;  /* only a hint */
+	atomic_bool is_able; /* the child could allocate */
+};
 
 /* ---- the child -------------------------------------------------------------------- */
 
@@ -85,7 +98,15 @@ static bool write_all(int fd, const void *data, size_t bytes)
 	return true;
 }
 
-static void run_child(const struct isolated *job, atomic_size_t *done, int out_fd)
+static void try_allocator(struct progress *p)
+{
+	void *volatile few = mem_alloc(48), *volatile many = mem_alloc((size_t)1 << 18);
+	mem_free(many);
+	mem_free(few);
+	atomic_store(&p->is_able, true);
+}
+
+static void run_child(const struct isolated *job, struct progress *p, int out_fd)
 {
 	static const int fatal[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP};
 	const struct rlimit no_core = {0, 0};
@@ -99,8 +120,9 @@ static void run_child(const struct isolated *job, atomic_size_t *done, int out_f
 	}
 	sigprocmask(SIG_SETMASK, &all, NULL);
 	shed_descriptors(job, out_fd);
+	try_allocator(p);
 	struct buf out = {0};
-	if (job->work(job->context, done, &out) && !out.has_failed) {
+	if (job->work(job->context, &p->done, &out) && !out.has_failed) {
 		uint64_t bytes = out.count_bytes;
 		if (write_all(out_fd, &bytes, sizeof bytes))
 			write_all(out_fd, out.data, out.count_bytes);
@@ -128,15 +150,16 @@ static bool read_some(int fd, struct buf *b)
 	return n > 0 && !b->has_failed && b->count_bytes <= LIMIT_RESULT_BYTES;
 }
 
-/* Until the child closes the pipe or seems to hang. */
-static void receive(const struct isolated *job, atomic_size_t *done, int fd, struct buf *b)
+/* Until the child closes the pipe or seems to hang; start_ms: if it cannot allocate by then. */
+static void receive(const struct isolated *job, struct progress *progress, int fd,
+		    unsigned start_ms, struct buf *b)
 {
 	size_t last_count = 0;
-	uint64_t last_ms = now_ms();
+	uint64_t start = now_ms(), last_ms = start;
 	for (;;) {
 		struct pollfd p = {.fd = fd, .events = POLLIN};
 		int ready = poll(&p, 1, TICK_MS);
-		size_t count = atomic_load_explicit(done, memory_order_relaxed); /* only a hint */
+		size_t count = atomic_load_explicit(&progress->done, memory_order_relaxed);
 		if (job->tick)
 			job->tick(job->context, count);
 		if (count != last_count || ready > 0)
@@ -145,6 +168,8 @@ static void receive(const struct isolated *job, atomic_size_t *done, int fd, str
 		if (ready > 0 && !read_some(fd, b))
 			return;
 		if (now_ms() - last_ms > job->patience_ms)
+			return;
+		if (now_ms() - start > start_ms && !atomic_load(&progress->is_able))
 			return;
 	}
 }
@@ -160,7 +185,7 @@ static bool take_result(const struct buf *received, struct buf *result)
 }
 
 /* Under the lock: else another thread's child would inherit the writing end and hold it open. */
-static pid_t start(const struct isolated *job, atomic_size_t *done, int *in_fd_out)
+static pid_t start(const struct isolated *job, struct progress *p, int *in_fd_out)
 {
 	int ends[2];
 	pid_t pid = -1;
@@ -169,7 +194,7 @@ static pid_t start(const struct isolated *job, atomic_size_t *done, int *in_fd_o
 	if (pipe2(ends, O_CLOEXEC) == 0) {
 		pid = fork();
 		if (pid == 0)
-			run_child(job, done, ends[1]);
+			run_child(job, p, ends[1]);
 		close(ends[1]);
 		if (pid < 0)
 			close(ends[0]);
@@ -180,25 +205,36 @@ static pid_t start(const struct isolated *job, atomic_size_t *done, int *in_fd_o
 	return pid;
 }
 
+/* One child; false: it gave no result. */
+static bool run_once(const struct isolated *job, struct progress *p, unsigned start_ms,
+		     struct buf *result)
+{
+	int fd;
+	struct buf received = {0};
+	pid_t pid = start(job, p, &fd);
+	if (pid <= 0) {
+		atomic_store(&p->is_able, true); /* it is not the allocator */
+		return false;
+	}
+	receive(job, p, fd, start_ms, &received);
+	kill(pid, SIGKILL); /* it has ended, or it never will */
+	close(fd);
+	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR) {
+	}
+	bool has_result = take_result(&received, result);
+	buf_release(&received);
+	return has_result;
+}
+
 bool isolate_run(const struct isolated *job, struct buf *result)
 {
-	atomic_size_t *done =
-		mmap(NULL, sizeof *done, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (done == MAP_FAILED)
+	struct progress *p =
+		mmap(NULL, sizeof *p, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (p == MAP_FAILED)
 		return false;
-	int fd;
 	bool has_result = false;
-	pid_t pid = start(job, done, &fd);
-	if (pid > 0) {
-		struct buf received = {0};
-		receive(job, done, fd, &received);
-		kill(pid, SIGKILL); /* it has ended, or it never will */
-		close(fd);
-		while (waitpid(pid, NULL, 0) < 0 && errno == EINTR) {
-		}
-		has_result = take_result(&received, result);
-		buf_release(&received);
-	}
-	munmap(done, sizeof *done);
+	for (unsigned i = 0; i < MOST_STARTS && !atomic_load(&p->is_able); i++)
+		has_result = run_once(job, p, FIRST_START_MS << i, result);
+	munmap(p, sizeof *p);
 	return has_result;
 }

@@ -32,7 +32,7 @@ struct isolated {
 /*
  * isolate_run - fork, work there, append the result to `result` here.
  * Returns false if the child could not be started, died, hung, or had no result; `result` is
- * then as it was.  The child's crash leaves no core file and prints nothing.
+ * then as it was.  A child in which the allocator hangs is replaced by another one.  The child's crash leaves no core file and prints nothing.
  */
 bool isolate_run(const struct isolated *job, struct buf *result);
 

@@ -444,6 +444,31 @@ Test(isolate, outlives_whatever_the_child_does, .timeout = 60)
 	buf_release(&result);
 }
 
+static int hang_count; /* children of fork that hang at once, as with an allocator that is locked */
+static void hang_in_child(void)
+{
+	while (hang_count > 0)
+		pause();
+}
+static void count_forks(void)
+{
+	hang_count--;
+}
+
+Test(isolate, starts_another_child_if_the_allocator_hangs_in_it, .timeout = 60)
+{
+	struct buf result = {0};
+	cr_assert_eq(pthread_atfork(NULL, count_forks, hang_in_child), 0);
+	hang_count = 3;
+	cr_expect(run_deed(ANSWERS, &result));
+	cr_expect_str_eq(result.data, "before");
+	hang_count = 1000;
+	buf_clear(&result);
+	cr_expect_not(run_deed(ANSWERS, &result));
+	cr_expect_eq(result.count_bytes, 0);
+	buf_release(&result);
+}
+
 Test(isolate, gives_the_child_no_descriptor_it_does_not_need, .timeout = 60)
 {
 	struct buf result = {0};
