@@ -22,6 +22,7 @@
 #include "src/base/mem.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #define BELOW "[below massif's threshold]"
@@ -50,7 +51,7 @@ struct massif {
 	uint64_t unit_ns;
 	uint32_t snapshot; /* counts them from 1 */
 
-	uint64_t time, heap_bytes, extra_bytes, stacks_bytes;
+	uint64_t time_ns, heap_bytes, extra_bytes, stacks_bytes;
 	unsigned fields; /* bits of those that were read */
 	bool has_tree, is_peak, is_ready;
 
@@ -94,6 +95,23 @@ static bool take_number(struct text *t, uint64_t *out)
 			return false;
 	}
 	return t->p > start;
+}
+
+/* "12.345", as massif's own times have no fraction but those of heaptrack_print do, in units of so many ns. */
+static bool take_time(struct text *t, uint64_t unit_ns, uint64_t *out_ns)
+{
+	uint64_t part = unit_ns;
+	if (!take_number(t, out_ns))
+		return false;
+	if (__builtin_mul_overflow(*out_ns, unit_ns, out_ns) || *out_ns > INT64_MAX)
+		*out_ns = INT64_MAX;
+	if (t->p == t->end || *t->p != '.')
+		return true;
+	for (t->p++; t->p < t->end && *t->p >= '0' && *t->p <= '9'; t->p++) {
+		part /= 10;
+		*out_ns += *out_ns < INT64_MAX ? part * (uint64_t)(*t->p - '0') : 0;
+	}
+	return true;
 }
 
 static bool is_rest(const struct text *t, const char *text)
@@ -254,15 +272,12 @@ static enum neap_err finish_tree(struct massif *m, struct err *e)
 
 static enum neap_err finish_snapshot(struct massif *m, struct err *e)
 {
-	uint64_t time_ns;
-	if (__builtin_mul_overflow(m->time, m->unit_ns, &time_ns) || time_ns > INT64_MAX)
-		time_ns = INT64_MAX;
 	enum neap_err code = finish_tree(m, e);
 	set_live(m, m->admin, m->extra_bytes);
 	set_live(m, m->stacks, m->stacks_bytes);
 	if (m->is_peak)
-		import_peak_here(m->im, time_ns);
-	import_step(m->im, &(struct import_instant){.time_ns = time_ns});
+		import_peak_here(m->im, m->time_ns);
+	import_step(m->im, &(struct import_instant){.time_ns = m->time_ns});
 	m->expected = EXPECT_SNAPSHOT;
 	m->is_ready = false;
 	return code;
@@ -272,11 +287,13 @@ static enum neap_err read_field(struct massif *m, struct text t, struct err *e)
 {
 	static const char *const names[] = {
 		"time=", "mem_heap_B=", "mem_heap_extra_B=", "mem_stacks_B="};
-	uint64_t *const fields[] = {&m->time, &m->heap_bytes, &m->extra_bytes, &m->stacks_bytes};
+	uint64_t *const fields[] = {&m->time_ns, &m->heap_bytes, &m->extra_bytes, &m->stacks_bytes};
 	for (unsigned i = 0; i < 4; i++) {
 		if (!take_word(&t, names[i]))
 			continue;
-		if (!take_number(&t, fields[i]))
+		bool is_good =
+			i ? take_number(&t, fields[i]) : take_time(&t, m->unit_ns, fields[i]);
+		if (!is_good || t.p < t.end)
 			return bad_line(m, "a number after '='", e);
 		m->fields |= 1u << i;
 		return NEAP_OK;
@@ -311,10 +328,25 @@ static enum neap_err start_snapshot(struct massif *m, struct text t, struct err 
 
 /* ---- the whole file ---------------------------------------------------------------------------------- */
 
+/* Seconds are heaptrack_print's. */
+static void read_unit(struct massif *m, const struct text *t)
+{
+	char other[32];
+	m->unit_ns = is_rest(t, "ms") ? 1000000 : is_rest(t, "s") ? 1000000000 : 1;
+	snprintf(other, sizeof other, "%.*s", (int)(t->end - t->p), t->p);
+	if (is_rest(t, "i"))
+		import_time_unit(m->im, "instructions");
+	else if (is_rest(t, "B"))
+		import_time_unit(m->im, "bytes allocated");
+	else if (m->unit_ns == 1)
+		import_time_unit(m->im, other);
+}
+
 static bool read_head(struct massif *m, struct text t)
 {
 	if (take_word(&t, "desc: ")) {
-		import_producer(m->im, "options %.*s", (int)(t.end - t.p), t.p);
+		if (!is_rest(&t, "(none)"))
+			import_producer(m->im, "options %.*s", (int)(t.end - t.p), t.p);
 		if (memmem(t.p, (size_t)(t.end - t.p), "--pages-as-heap=yes", 19))
 			import_note(m->im, "pages were counted, not blocks: --pages-as-heap=yes");
 		return true;
@@ -326,11 +358,7 @@ static bool read_head(struct massif *m, struct text t)
 	if (!take_word(&t, "time_unit: "))
 		return false;
 	m->has_unit = true;
-	m->unit_ns = is_rest(&t, "ms") ? 1000000 : 1;
-	if (is_rest(&t, "i"))
-		import_time_unit(m->im, "instructions");
-	else if (is_rest(&t, "B"))
-		import_time_unit(m->im, "bytes allocated");
+	read_unit(m, &t);
 	return true;
 }
 

@@ -183,9 +183,25 @@ Test(massif, trees_are_turned_round)
 	profile_free(p);
 }
 
+/* As heaptrack_print writes them. */
+Test(massif, times_may_be_fractions_of_seconds)
+{
+	struct profile *p = parse_text("desc: heaptrack\ncmd: x\ntime_unit: s\n" SNAP(
+		"0", "1.25", "7", "0", "empty") SNAP("1", "2.0078", "9", "0", "empty"));
+	cr_assert_eq(p->snapshots[0].time_ns, 1250000000u);
+	cr_assert_eq(p->snapshots[1].time_ns, 2007800000u);
+	cr_assert_str_eq(p->source.time_unit, "");
+	profile_free(p);
+	p = parse_text(
+		"desc: x\ncmd: x\ntime_unit: fortnights\n" SNAP("0", "3", "7", "0", "empty"));
+	cr_assert_str_eq(p->source.time_unit, "fortnights");
+	profile_free(p);
+}
+
 Test(massif, lines_that_are_wrong_are_named)
 {
 	expect_failure(MASSIF SNAP("0", "x", "0", "0", "empty"), ERR_FORMAT, "line 7");
+	expect_failure(MASSIF SNAP("0", "1", "5.5", "0", "empty"), ERR_FORMAT, "line 8");
 	expect_failure(MASSIF SNAP("0", "1", "5", "0", "detailed") " n0: 5 0x1: f (a.c:1)\n",
 		       ERR_FORMAT, "node of a call tree");
 	expect_failure(MASSIF, ERR_FORMAT, "no snapshot");
