@@ -3,6 +3,7 @@
 
 #include "src/cmd/ask.h"
 
+#include "query/plan.h"
 #include "query/query.h"
 #include "src/base/fmt.h"
 #include "src/base/mem.h"
@@ -326,25 +327,64 @@ static bool has_query(const struct ast_script *s)
 	return false;
 }
 
+static int parse(struct asking *a)
+{
+	struct query_error error = {0};
+	if (query_parse(a->text, a->bytes, &a->script, &error))
+		return fail_query(a, &error);
+	if (has_query(a->script))
+		return CMD_OK;
+	fprintf(stderr,
+		"neap: there is no query in '%s'; for example: "
+		"live | by func | top 20\n",
+		a->name);
+	return CMD_USAGE;
+}
+
 int ask_run(const struct ask *ask, const char *name, const char *text, size_t bytes)
 {
 	struct asking a = {.ask = ask, .name = name, .text = text, .bytes = bytes};
-	struct query_error error = {0};
-	int status = CMD_OK;
-	if (query_parse(text, bytes, &a.script, &error))
-		status = fail_query(&a, &error);
-	else if (!has_query(a.script)) {
-		fprintf(stderr,
-			"neap: there is no query in '%s'; for example: "
-			"live | by func | top 20\n",
-			name);
-		status = CMD_USAGE;
-	}
+	int status = parse(&a);
 	if (!status)
 		status = open_session(&a, false);
 	if (!status)
 		status = run_statements(&a);
 	asking_release(&a);
+	return cmd_finish(status);
+}
+
+static const char *population_to_show(const struct query_session *s)
+{
+	uint64_t unknown = 0;
+	for (size_t i = 0; i < s->named_count; i++) {
+		const struct profile *p = s->files[i]->p;
+		unknown |= p->has_source ? p->source.unknown : 0;
+	}
+	if (!(unknown & FACT_PEAK))
+		return "peak";
+	return unknown & FACT_LIVE ? "allocated" : "live";
+}
+
+int ask_run_default(const struct ask *ask,
+		    void (*write)(void *arg, const char *population, struct buf *text), void *arg)
+{
+	struct asking a = {.ask = ask, .name = "query"};
+	struct buf text = {0};
+	struct err e = {0};
+	int status = open_session(&a, false);
+	if (!status) {
+		write(arg, population_to_show(a.session), &text);
+		a.text = text.data;
+		a.bytes = text.count_bytes;
+		if (!text.has_failed)
+			status = parse(&a);
+		else if (err_nomem(&e, "the query"))
+			status = cmd_fail(&e);
+	}
+	if (!status)
+		status = run_statements(&a);
+	asking_release(&a);
+	buf_release(&text);
 	return cmd_finish(status);
 }
 

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "src/base/buf.h"
 #include "src/cmd/screen.h"
 #include "src/report/settings.h"
 
@@ -33,6 +34,13 @@ struct ask {
  *   name  of the text, for messages
  */
 int ask_run(const struct ask *a, const char *name, const char *text, size_t bytes);
+
+/*
+ * ask_run_default - when no query was given: `write` appends one to text, of the population that people look
+ * at first ("peak"), or of one that files of other tools know ("live", "allocated").
+ */
+int ask_run_default(const struct ask *a,
+		    void (*write)(void *arg, const char *population, struct buf *text), void *arg);
 
 /* ask_complete - what may follow the text, one a line, with names from the profile if there is one. */
 int ask_complete(const struct ask *a, const char *text);

@@ -78,16 +78,23 @@ static void complete_query(const char *query, struct buf *out)
 		buf_printf(out, "diff %s", start);
 }
 
+/* What is live at the end is what leaked. */
+static void default_query(void *arg, const char *population, struct buf *text)
+{
+	(void)arg;
+	buf_printf(text, "diff %s | by func | top 20\n", population);
+	if (!strcmp(population, "peak"))
+		buf_puts(text, "diff leaked | by func | top 20\n");
+}
+
 static int run_on(struct ask *ask, int argc, char **argv)
 {
 	int status;
 	struct buf text = {0};
 	ask->files = (const char *const *)(argv + optind);
-	if (argc - optind == 3)
-		complete_query(argv[optind + 2], &text);
-	else
-		buf_puts(&text, "diff peak | by func | top 20\n"
-				"diff leaked | by func | top 20\n");
+	if (argc - optind < 3)
+		return ask_run_default(ask, default_query, NULL);
+	complete_query(argv[optind + 2], &text);
 	if (text.has_failed) {
 		struct err e;
 		err_nomem(&e, "the query");

@@ -140,14 +140,6 @@ static int choose_format(struct exporting *ex)
 
 /* ---- running ----------------------------------------------------------------------------- */
 
-static const char *default_query(const struct exporting *ex)
-{
-	bool is_drawn = ex->format == EXCHANGE_SVG;
-	if (ex->ask.file_count == FILES_MOST)
-		return is_drawn ? "diff peak | flame" : "diff peak";
-	return is_drawn ? "peak | flame" : "peak";
-}
-
 static void put_quoted(struct buf *out, const char *s)
 {
 	buf_putc(out, '"');
@@ -162,16 +154,31 @@ static void put_quoted(struct buf *out, const char *s)
 	buf_putc(out, '"');
 }
 
-static int ask_for(const struct exporting *ex, const char *query)
+static void put_format(const struct exporting *ex, struct buf *text)
+{
+	buf_printf(text, " | as %s", exchange_format_info(ex->format)->name);
+	if (ex->output) {
+		buf_puts(text, " to ");
+		put_quoted(text, ex->output);
+	}
+}
+
+static void default_query(void *arg, const char *population, struct buf *text)
+{
+	const struct exporting *ex = arg;
+	buf_printf(text, "%s%s%s", ex->ask.file_count == FILES_MOST ? "diff " : "", population,
+		   ex->format == EXCHANGE_SVG ? " | flame" : "");
+	put_format(ex, text);
+}
+
+static int ask_for(struct exporting *ex, const char *query)
 {
 	struct buf text = {0};
 	struct err e = {0};
-	buf_printf(&text, "%s | as %s", query ? query : default_query(ex),
-		   exchange_format_info(ex->format)->name);
-	if (ex->output) {
-		buf_puts(&text, " to ");
-		put_quoted(&text, ex->output);
-	}
+	if (!query)
+		return ask_run_default(&ex->ask, default_query, ex);
+	buf_puts(&text, query);
+	put_format(ex, &text);
 	int status = CMD_OK;
 	if (text.has_failed) {
 		err_nomem(&e, "the query");
@@ -221,7 +228,8 @@ static const char usage[] =
 	"  neap export 'leaked | flame' -o leaks.svg  a picture\n"
 	"  neap export old.neap new.neap 'diff peak | flame' -o grown.svg\n"
 	"\n"
-	"The name of OUT says which format.  Without QUERY it is what was live at the peak;\n"
+	"The name of OUT says which format.  Without QUERY it is what was live at the peak,\n"
+	"or at the end where a file of another tool does not know the peak;\n"
 	"without FILE the newest *.neap of this directory.\n"
 	"\n"
 	"  -o, --output=OUT      where to (- is standard output)\n"

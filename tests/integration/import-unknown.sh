@@ -139,6 +139,31 @@ process() {
 	} 2>&1 | grep -E '\<pid 0|^Process: +0|started by 0|, 0 processors|^  command$|^Command: *$')"
 }
 
+# Without a query, what the file knows is shown.
+by_default() {
+	local out
+	if out=$("$NEAP" diff "$file" "$file" 2>&1) && [[ $out != *error* ]]; then
+		ok "$format: neap diff"
+	else
+		bad "$format: neap diff" "$out"
+	fi
+	for to in html svg json pprof; do
+		if out=$("$NEAP" export "$file" --format $to -o "$tmp/default" 2>&1) && [ -s "$tmp/default" ]; then
+			ok "$format: neap export --format $to"
+		else
+			bad "$format: neap export --format $to" "$out"
+		fi
+	done
+	printf 'size 24 90\n:expect %s\n' "$pop" >"$tmp/keys"
+	grep -qx 'the peak' "$tmp/unknown" || printf 'size 24 90\n:expect peak\n' >"$tmp/keys"
+	if out=$(timeout 60 "$builddir_abs/neap-browse" --no-state --keys="$tmp/keys" "$file" 2>&1); then
+		ok "$format: neap browse"
+	else
+		bad "$format: neap browse" "$out"
+	fi
+	if out=$("$NEAP" report "$file" 2>&1); then ok "$format: neap report"; else bad "$format: neap report" "$out"; fi
+}
+
 # What is known goes through the other formats.
 around() {
 	local to columns
@@ -197,6 +222,7 @@ for format in "${formats[@]}"; do
 		for word in $list; do key_unknown "$word"; done
 	done <<<"$keys"
 	process
+	by_default
 	around
 done
 # Each fact is needed by something above.
