@@ -156,10 +156,40 @@ pprof() {
 	decode diff.pb.gz >diff.txt
 	equal "pprof: differences are signed" "$(total json.neap 'growth in 1s..3s' delta)" \
 		"$(sums diff.txt | cut -d' ' -f2)"
-	if has go "pprof by Go's own reader" && [ -n "${NEAP_GO_PPROF:-}" ]; then
-		go tool pprof -top heap.pb.gz >top.txt 2>&1
-		equal "go tool pprof" "Type: peak_space" "$(grep '^Type:' top.txt)"
+	go_pprof
+}
+
+# What each function holds by itself and with what it calls, by pprof itself, in each of the types.  Names are not compared: pprof
+# shortens them.
+go_pprof() {
+	local type pop
+	has go "pprof by pprof itself" || return
+	if ! HOME=$tmp timeout 300 go tool pprof -raw heap.pb.gz >raw.txt 2>said; then
+		skip "pprof by pprof itself: go tool pprof does not work here: $(tail -n 1 said)"
+		return
 	fi
+	equal "pprof -raw: the types, and which is shown" \
+		"alloc_objects/count alloc_space/bytes inuse_objects/count inuse_space/bytes peak_objects/count peak_space/bytes[dflt]" \
+		"$(sed -n '/^Samples:/{n;p}' raw.txt)"
+	equal "pprof -raw: build ids" "$("$NEAP" info --json json.neap | jq -r '.modules[].build_id' | grep . | sort)" \
+		"$(sed -n '/^Mappings/,$p' raw.txt | awk '$4 ~ /^[0-9a-f]+$/ { print $4 }' | sort)"
+	for type in alloc_objects alloc_space inuse_objects inuse_space peak_objects peak_space; do
+		case $type in alloc_*) pop=allocated ;; inuse_*) pop=live ;; *) pop=peak ;; esac
+		HOME=$tmp go tool pprof -sample_index=$type -unit=B -top -nodecount=100000 -nodefraction=0 -edgefraction=0 \
+			heap.pb.gz >top.txt 2>said
+		sed -i '1,/flat%/d' top.txt
+		if [[ $type = *_space ]]; then
+			equal "pprof -top, $type: by itself, with callees" \
+				"$("$NEAP" query json.neap "$pop | by func | where self > 0 | select self,total | as tsv" 2>/dev/null |
+					tail -n +2 | cut -f 2,3 | sort -n)" \
+				"$(awk '$1 + 0 { print $1 + 0 "\t" $4 + 0 }' top.txt | sort -n)"
+		else # allocators' own frames are not written
+			equal "pprof -top, $type: no number that the query has not" "" "$(comm -13 \
+				<("$NEAP" query json.neap "$pop | by func | select count | as tsv" 2>/dev/null | tail -n +2 | cut -f 2 | sort -u) \
+				<(awk '$4 + 0 { print $4 + 0 }' top.txt | sort -u))"
+			[ -s top.txt ] || bad "pprof -top, $type" "$(cat said)"
+		fi
+	done
 }
 
 speedscope() {
@@ -263,8 +293,8 @@ page() {
 	grep -oE '<code>neap query [^<]*</code>' report.html | sed "s/<[^>]*>//g; s/&#39;/'/g; s/&quot;/\"/g; s/&lt;/</g; s/&gt;/>/g; s/&amp;/\&/g" >stated
 	equal "a page states a query for each section" "$(grep -c '<section' report.html)" "$(wc -l <stated)"
 	while IFS= read -r line; do
-		if bash -c "${line/#neap /\"\$NEAP\" }" >/dev/null 2>said; then ok "$line"; else bad "$line" "$(cat said)"; fi
-	done < <(NEAP=$NEAP cat stated)
+		if NEAP=$NEAP bash -c "${line/#neap /\"\$NEAP\" }" >/dev/null 2>said; then ok "$line"; else bad "$line" "$(cat said)"; fi
+	done <stated
 	export_to table.html json.neap 'peak | by func | top 5' && whole_xml table.html
 	equal "a page of one table" "1 0" "$(grep -c '<table' table.html) $(grep -c '<svg' table.html)"
 	export_to diff.html json.neap 'growth in 1s..3s' && whole_xml diff.html

@@ -167,6 +167,20 @@ library() {
 	[ -n "$library" ] || skip "$1 is not installed (./bootstrap deps installs it)"
 }
 
+# The totals that gperftools' own pprof has.
+google_pprof() {
+	local what
+	if ! command -v google-pprof >/dev/null; then
+		skip "google-pprof is not installed (Debian: google-perftools)"
+		return
+	fi
+	for what in inuse_space:live:total inuse_objects:live:count alloc_space:allocated:total alloc_objects:allocated:count; do
+		IFS=: read -r type population column <<<"$what"
+		equal "google-pprof --$type" "$(google-pprof --text --show_bytes "--$type" "$targets/demo" "$file" 2>/dev/null |
+			sed -n 's/^Total: \([0-9]*\) .*/\1/p')" "$(ask "$file" "$population | sum | select $column")"
+	done
+}
+
 gperftools() {
 	library 'libtcmalloc\.so\.4'
 	[ -n "$library" ] || return 0
@@ -180,6 +194,7 @@ gperftools() {
 		"$(by_func "$tmp/gp.neap" live func,line,self,count)"
 	[ -n "$(by_func "$tmp/gp.neap" live func)" ] || bad "gperftools: something is live"
 	sound "$file"
+	google_pprof
 }
 
 # jemalloc counts what it hands out, so bytes are those of its size classes; with a sample every byte all are there.

@@ -5,8 +5,10 @@ integration_tests = \
 	tests/integration/query-ci.sh \
 	tests/integration/query-examples.sh \
 	tests/integration/export.sh \
+	tests/integration/export-browser.sh \
 	tests/integration/import.sh \
 	tests/integration/import-others.sh \
+	tests/integration/import-truth.sh \
 	tests/integration/import-unknown.sh \
 	tests/integration/info-cli.sh \
 	tests/integration/loading.sh \
