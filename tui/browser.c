@@ -34,6 +34,7 @@ enum neap_err browser_new(const struct browser_options *o, struct browser **out,
 	b->names.cwd = b->model.profile->run.cwd;
 	b->query_options = o->query;
 	b->search.map = o->sources;
+	b->ask = (struct source_ask){.fetch = o->fetch_source, .context = o->fetch_context};
 	*out = b;
 	return NEAP_OK;
 }

@@ -17,6 +17,7 @@
 
 #include "src/report/lines.h"
 #include "src/report/name.h"
+#include "src/report/source_ask.h"
 #include "tui/editor.h"
 #include "tui/grid.h"
 #include "tui/keymap.h"
@@ -98,6 +99,7 @@ struct browser {
 	uint32_t stop_key;  /* what stopped the last work that was stopped; 0: nothing */
 	const struct query_options *query_options;
 	struct lines_search search; /* for sources */
+	struct source_ask ask;      /* for those that Source does not find; fetch NULL: nobody */
 	const struct state *shown;  /* what was loaded last without being stopped; only compared */
 
 	struct bookmark { /* by letter; bookmarks.h */
@@ -123,6 +125,10 @@ struct browser_options {
 	size_t path_count;
 	const struct query_options *query;
 	const struct source_map *sources; /* where sources lie now; may be NULL */
+	/* Where Source asks for those that are not here, as fetch of struct source_ask; may be NULL. */
+	int (*fetch_source)(void *context, const uint8_t *build_id, size_t build_id_bytes,
+			    const char *path);
+	void *fetch_context;
 	enum glyphs glyphs;
 	bool is_plain, is_mono;
 };

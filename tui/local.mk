@@ -106,7 +106,7 @@ tui_libtui_la_SOURCES = \
 	tui/view_tree.c \
 	tui/views.c
 
-neap_browse_SOURCES = tui/main.c tui/term.c tui/term.h tui/term_keys.c tui/term_priv.h tui/term_run.c \
+neap_browse_SOURCES = tui/fetch.c tui/fetch.h tui/main.c tui/term.c tui/term.h tui/term_keys.c tui/term_priv.h tui/term_run.c \
 	tui/term_signals.c
 neap_browse_CPPFLAGS = $(AM_CPPFLAGS) $(NCURSESW_CFLAGS)
 neap_browse_LDADD = tui/libtui.la $(neap_libs) $(NCURSESW_LIBS)

@@ -22,7 +22,9 @@
 #include "src/base/mem.h"
 #include "src/exchange/exchange.h"
 #include "src/report/settings.h"
+#include "src/sym/debuginfod.h"
 #include "tui/browser.h"
+#include "tui/fetch.h"
 #include "tui/follow.h"
 #include "tui/saved.h"
 #include "tui/script.h"
@@ -46,6 +48,7 @@ struct request {
 	const char *script; /* --keys=FILE */
 	struct settings settings;
 	bool has_glyphs, wants_keys, is_done;
+	struct fetch fetch;
 	bool follows, keeps_no_state;
 };
 
@@ -372,7 +375,7 @@ static int run_browser(struct browser *b, const struct request *r, int64_t begin
 	return is_good ? 0 : STATUS_FAILED;
 }
 
-static int run_terminal(const struct request *r, struct watch *w)
+static int run_terminal(struct request *r, struct watch *w)
 {
 	struct browser *b = NULL;
 	struct err e = {0};
@@ -392,6 +395,7 @@ static int run_terminal(const struct request *r, struct watch *w)
 		return fail(&e);
 	}
 	w->b = b;
+	r->fetch.b = b;
 	int status = run_browser(b, r, begin_ms);
 	w->b = NULL;
 	browser_free(b);
@@ -450,9 +454,14 @@ int main(int argc, char **argv)
 	}
 	query.wrappers = r.settings.wrappers;
 	r.browser.sources = &r.settings.sources;
+	if (debuginfod_is_set_up()) {
+		r.browser.fetch_source = fetch_source;
+		r.browser.fetch_context = &r.fetch;
+	}
 	choose_glyphs(&r);
 	r.browser.is_mono = r.term.colour == TERM_COLOUR_NEVER;
 	status = r.script ? run_keys(&r) : run_terminal(&r, &watch);
+	fetch_release(&r.fetch);
 	settings_release(&r.settings);
 	if (term_signal()) {
 		signal(term_signal(), SIG_DFL);

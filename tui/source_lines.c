@@ -144,13 +144,18 @@ bool source_make_tail(struct source *s)
 bool source_read_text(struct source *s, const struct browser *b)
 {
 	bool has_failed = false;
+	struct source_ask ask = b->ask;
+	struct lines_search search = b->search;
 	if (s->has_tried && source_is(&s->text_path, source_path(s)))
 		return true;
+	ask.graph = b->model.now;
+	search.fetch = ask.fetch ? source_ask : NULL;
+	search.context = &ask;
 	lines_release(&s->text);
 	source_set(&s->text_path, source_path(s));
 	s->has_tried = true;
 	if (*source_path(s))
-		lines_find(&s->text, source_path(s), &graph_profile(b->model.now)->run, &b->search,
+		lines_find(&s->text, source_path(s), &graph_profile(b->model.now)->run, &search,
 			   &has_failed);
 	return !has_failed;
 }

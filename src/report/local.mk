@@ -46,6 +46,8 @@ src_report_libreport_la_SOURCES = \
 	src/report/section.h \
 	src/report/settings.c \
 	src/report/settings.h \
+	src/report/source_ask.c \
+	src/report/source_ask.h \
 	src/report/stack.c \
 	src/report/stack.h \
 	src/report/suspects.c \

@@ -13,6 +13,7 @@
 
 #include "src/base/mem.h"
 #include "src/report/lines.h"
+#include "src/report/source_ask.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -102,35 +103,18 @@ static void write_around(struct source *s, size_t i, size_t end, int64_t *writte
 	*written = until > line ? until : line;
 }
 
-/* The first module that has code from a file can say where it is. */
-static int fetch_source(void *context, const char *path)
-{
-	struct out *x = context;
-	const struct graph *g = x->r->graph;
-	const struct profile *p = graph_profile(g);
-	mod_id asked = 0;
-	int fd = -1;
-	for (entry_id i = 0; fd < 0 && i < graph_entry_count(g); i++) {
-		struct graph_frame f = graph_entry(g, i);
-		if (!f.file || !f.module || f.module == asked || strcmp(f.file_path, path) != 0)
-			continue;
-		asked = f.module;
-		const struct profile_module *m = &p->modules[f.module - 1];
-		fd = x->o->fetch_source(x->o->fetch_context, m->build_id, m->build_id_bytes, path);
-	}
-	return fd;
-}
-
 static void write_file(struct source *s, size_t start, size_t end)
 {
 	struct out *x = s->t.x;
 	struct lines l;
 	const char *path = file_of(s, s->rows[start]);
 	const struct profile *p = x->r->graph ? graph_profile(x->r->graph) : NULL;
+	struct source_ask ask = {
+		.graph = x->r->graph, .fetch = x->o->fetch_source, .context = x->o->fetch_context};
 	const struct lines_search search = {
 		.map = x->o->sources,
-		.fetch = p && x->o->fetch_source ? fetch_source : NULL,
-		.context = x,
+		.fetch = p && x->o->fetch_source ? source_ask : NULL,
+		.context = &ask,
 	};
 	bool is_here = lines_find(&l, path, p ? &p->run : NULL, &search, &x->has_failed);
 	text_newline(&x->text);

@@ -41,8 +41,11 @@ struct debuginfod {
 
 	pthread_mutex_t lock; /* guards what follows, and the client */
 	const char *what;     /* is being fetched */
-	long done_bytes;
-	int64_t moved_ms; /* when done_bytes last grew */
+	long done_bytes;      /* at the last call */
+	int64_t moved_ms;     /* when they last grew */
+	/* The library says ENOENT for what note_progress ended. */
+	bool was_stopped;  /* by whoever wanted it: no trouble */
+	bool was_given_up; /* after patience_ms */
 	char trouble[160];
 };
 
@@ -67,15 +70,17 @@ static int note_progress(struct client *c, long done_bytes, long all_bytes)
 {
 	struct debuginfod *d = user_data_of(c);
 	int64_t now = now_ms();
-	if (done_bytes > d->done_bytes) {
-		d->done_bytes = done_bytes;
+	/* Before a server answers, the library counts its own calls where the bytes are later. */
+	if (done_bytes > d->done_bytes + (all_bytes <= 0))
 		d->moved_ms = now;
-	}
+	d->done_bytes = done_bytes;
 	if (d->options.progress)
 		d->options.progress(d->options.context, d->what,
 				    done_bytes > 0 ? (uint64_t)done_bytes : 0,
 				    all_bytes > 0 ? (uint64_t)all_bytes : 0);
-	return now - d->moved_ms > (int64_t)d->options.patience_ms;
+	d->was_stopped = d->options.is_stopped && d->options.is_stopped(d->options.context);
+	d->was_given_up = now - d->moved_ms > (int64_t)d->options.patience_ms;
+	return d->was_stopped || d->was_given_up;
 }
 
 static void *symbol(struct debuginfod *d, const char *name, bool *is_ok)
@@ -153,9 +158,11 @@ void debuginfod_free(struct debuginfod *d)
 /* A server that has not got a file says so; anything else is the network's or the server's fault. */
 static void note_failure(struct debuginfod *d, int error)
 {
-	if (error == ENOENT || error == ENOMEM || error == EINVAL)
+	bool is_absent = error == ENOENT && !d->was_given_up;
+	if (d->was_stopped || is_absent || error == ENOMEM || error == EINVAL)
 		return;
-	if (error == EINTR || error == ECANCELED || error == ETIMEDOUT || error == ETIME)
+	if (d->was_given_up || error == EINTR || error == ECANCELED || error == ETIMEDOUT ||
+	    error == ETIME)
 		snprintf(d->trouble, sizeof d->trouble,
 			 "debuginfod sent nothing for %u s; it is not asked any more",
 			 d->options.patience_ms / 1000);
@@ -170,6 +177,7 @@ static bool begin_fetch(struct debuginfod *d, const char *what, size_t build_id_
 		return false;
 	d->what = what;
 	d->done_bytes = 0;
+	d->was_stopped = d->was_given_up = false;
 	d->moved_ms = now_ms();
 	return true;
 }

@@ -24,6 +24,8 @@ struct debuginfod_options {
 	 */
 	void (*progress)(void *context, const char *what, uint64_t done_bytes, uint64_t all_bytes);
 	void *context;
+	/* May be NULL.  Asked as often, from the same thread: is what is fetched not wanted any more? */
+	bool (*is_stopped)(void *context);
 	unsigned patience_ms; /* a server that sends nothing for so long is given up; 0: 20 s */
 };
 

@@ -28,8 +28,9 @@ tests_tui_pty_LDADD = $(VTERM_LIBS) -lutil
 tui_tests += tests/tui/terminal.sh
 tui_tests += tests/tui/state.sh
 tui_tests += tests/tui/stop.sh
+tui_tests += tests/tui/fetch.sh
 golden_tests += tests/tui/plays.sh
-EXTRA_DIST += tests/tui/plays tests/tui/lib.sh
+EXTRA_DIST += tests/tui/plays tests/tui/lib.sh tests/tui/source-server.pl
 
 # A monkey at the browser; check-tui-long has it at it for longer, under AddressSanitizer.
 check_PROGRAMS += tests/tui/monkey tests/tui/make_names
