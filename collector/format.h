@@ -268,7 +268,9 @@ struct nc_header {
 	uint64_t region_bytes;
 	struct nc_section sections[NC_SEC_COUNT];
 	uint32_t wants_mappings; /* 1: count mmap, mremap and munmap too */
-	uint32_t reserved0[7];
+	uint32_t
+		filter_count; /* seccomp filters of the process at its start, or NC_FILTERS_UNKNOWN */
+	uint32_t reserved0[6];
 
 	/* Written once by the collector at start. */
 	uint64_t start_ns; /* CLOCK_MONOTONIC of the first event; written last */
@@ -340,6 +342,13 @@ _Static_assert(sizeof(struct nc_cohort_bytes) == sizeof(struct nc_cohort), "same
 _Static_assert(sizeof(struct nc_module) == NC_PAGE_BYTES, "a module is one page");
 
 /* ---- meeting -------------------------------------------------------------- */
+
+/*
+ * The name of the socket ends with NC_FILTERS_MARK and how many seccomp filters the recorder has.
+ * Who has more does not connect: to make a socket may be what it would be killed for.
+ */
+#define NC_FILTERS_MARK    '-'
+#define NC_FILTERS_UNKNOWN UINT32_MAX
 
 /* Collector to recorder, over the stream socket, right after connect. */
 struct nc_hello {

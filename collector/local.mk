@@ -11,6 +11,7 @@ collector_sources = \
 	collector/bounds.c \
 	collector/cfi.c \
 	collector/count.c \
+	collector/filters.c \
 	collector/fork.c \
 	collector/full.c \
 	collector/hooks.c \

@@ -4,6 +4,7 @@
  *   hooks.c     the functions the target calls instead of libc's;  hooks_new.c: C++ operators
  *   real.c      the functions behind them
  *   start.c     first event: meet the recorder, map the region; fork.c: again in a child
+ *   filters.c   may this process make a socket?
  *   region.c    chunks of the shared region
  *   thread.c    the private tables of a thread
  *   stack.c     memoised unwinding: registers -> path node
@@ -100,6 +101,9 @@ bool nc_region_map(enum nc_section_id section, uint32_t idx);
 /* Hand out `count` entries; 0 if the section is full.  Their chunk is mapped. count divides the chunk size. */
 uint32_t nc_region_take(enum nc_section_id section, uint32_t count);
 void nc_drop(enum nc_drop cause);
+
+/* nc_has_more_filters - more seccomp filters than known_count; false if that is not to be found out. */
+bool nc_has_more_filters(uint32_t known_count);
 
 NC_INLINE struct nc_node *nc_node(uint32_t id)
 {

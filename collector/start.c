@@ -126,11 +126,28 @@ static long receive_region(long fd)
 	return -1;
 }
 
+/* How many filters there were where this process comes from: in its parent, or in the recorder. */
+static uint32_t known_filters(const struct nc_global *parent, const char *path)
+{
+	uint32_t n = 0;
+	if (parent)
+		return parent->header->filter_count;
+	const char *end = path + strlen(path), *s = end;
+	while (s > path && s[-1] >= '0' && s[-1] <= '9')
+		s--;
+	if (s == end || s == path || s[-1] != NC_FILTERS_MARK)
+		return NC_FILTERS_UNKNOWN;
+	for (; s < end; s++)
+		n = n * 10 + (uint32_t)(*s - '0');
+	return n;
+}
+
 /* A child of fork that does not get as far as a hello leaves word where its parent counts. */
 static long meet_recorder(const struct nc_global *parent)
 {
 	const char *path = socket_path();
-	long fd = connect_to(path);
+	bool may_connect = !nc_has_more_filters(known_filters(parent, path));
+	long fd = may_connect ? connect_to(path) : -1;
 	bool has_met = fd >= 0 && send_hello(fd, parent != NULL);
 	long region = has_met ? receive_region(fd) : -1;
 	if (fd >= 0)

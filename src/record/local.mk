@@ -7,6 +7,7 @@ src_record_librecord_la_SOURCES = \
 	src/record/elfcheck.c \
 	src/record/family.c \
 	src/record/files.c \
+	src/record/filters.c \
 	src/record/locate.c \
 	src/record/loop.c \
 	src/record/marks.c \

@@ -364,9 +364,8 @@ static void say_if_unseen(struct recorder *r)
 		return;
 	speaker_say(&r->speaker,
 		    "'%s' was not seen by the collector, so there is no profile of it: %sit may be "
-		    "a static "
-		    "or set-user-id program, or run without LD_PRELOAD and NEAP_SOCKET in its "
-		    "environment",
+		    "a static or set-user-id program, run under a seccomp filter, or without "
+		    "LD_PRELOAD and NEAP_SOCKET in its environment",
 		    unseen, r->has_connected ? "the program replaced itself by it, and " : "");
 }
 

@@ -23,6 +23,8 @@
 #include <unistd.h>
 
 #define SECRET_BYTES  12
+#define FILTER_DIGITS 3
+#define MOST_FILTERS  1000u /* of FILTER_DIGITS digits */
 #define HELLO_WAIT_NS (5 * NS_PER_S)
 #define BACKLOG       512
 
@@ -50,7 +52,8 @@ static bool make_dir(struct meeting *m, const char *parent)
 		buf_printf(&b, "%s/", cwd);
 	buf_printf(&b, "%s/neap-XXXXXX", parent);
 	release_buf_to(&b, &m->dir);
-	const size_t most = sizeof((struct sockaddr_un){0}).sun_path - 2 * SECRET_BYTES - 2;
+	const size_t most =
+		sizeof((struct sockaddr_un){0}).sun_path - 2 * SECRET_BYTES - FILTER_DIGITS - 3;
 	if (m->dir && strlen(m->dir) <= most && mkdtemp(m->dir))
 		return true;
 	mem_free(m->dir);
@@ -67,6 +70,9 @@ static enum neap_err listen_at(struct meeting *m, struct err *e)
 	buf_printf(&b, "%s/", m->dir);
 	for (size_t i = 0; i < sizeof secret; i++)
 		buf_printf(&b, "%02x", secret[i]);
+	uint32_t filters = filters_of(getpid());
+	if (filters < MOST_FILTERS)
+		buf_printf(&b, "%c%u", NC_FILTERS_MARK, filters);
 	release_buf_to(&b, &m->path);
 	if (!m->path)
 		return err_nomem(e, "the socket's path");

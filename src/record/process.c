@@ -221,8 +221,10 @@ static enum neap_err process_open(struct process *p, const struct newcomer *n,
 		err = namer_open(&r->namer, p->program, (uint32_t)p->pid, true, &p->output, e);
 	if (!err)
 		err = region_init(&p->region, e);
-	if (!err)
+	if (!err) {
 		p->region.header->wants_mappings = r->options->wants_mappings;
+		p->region.header->filter_count = filters_of(p->pid);
+	}
 	if (!err)
 		err = open_writer(p, n, c, e);
 	if (!err && !marks_start(p))
@@ -550,7 +552,8 @@ static void say_unmet_children(const struct process *p)
 		speaker_say(
 			&r->speaker,
 			"%u forked %s of process %d ('%s') %s not recorded: no descriptor could be "
-			"opened (ulimit -n), or the recorder's socket was out of reach",
+			"opened (ulimit -n), a seccomp filter might forbid sockets, or the "
+			"recorder's socket was out of reach",
 			count, count == 1 ? "child" : "children", (int)p->pid, p->program,
 			count == 1 ? "is" : "are");
 }

@@ -400,6 +400,8 @@ struct process {
 	uint32_t has_stopped; /* atomic */
 };
 
+/* filters_of - seccomp filters of a process; NC_FILTERS_UNKNOWN. */
+uint32_t filters_of(pid_t pid);
 /* process_comm - the name the system has for a process, also for one that has ended; empty if unknown. */
 void process_comm(pid_t pid, char *dst, size_t cap);
 /* path_base - what follows the last slash, if anything does. */

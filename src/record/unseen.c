@@ -80,6 +80,13 @@ static void say(struct recorder *r, pid_t pid, const char *exe, const char *why)
 		speaker_say(&r->speaker, "process %d is not recorded: '%s' %s", (int)pid, exe, why);
 }
 
+/* Such a process does not connect: collector/filters.c. */
+static bool has_more_filters(pid_t pid)
+{
+	uint32_t own = filters_of(getpid()), its = filters_of(pid);
+	return own != NC_FILTERS_UNKNOWN && its != NC_FILTERS_UNKNOWN && its > own;
+}
+
 /* pid: a child of p, or p itself, which may be another program by now. */
 static void judge(struct recorder *r, const struct process *p, pid_t pid)
 {
@@ -93,11 +100,15 @@ static void judge(struct recorder *r, const struct process *p, pid_t pid)
 	if (n <= 0) /* it has ended */
 		return;
 	exe[n] = '\0';
-	bool is_refused = !lacks && record_check_target(path, NULL, &e) == ERR_UNSUPPORTED;
-	if ((lacks || is_refused) && is_second_time(&r->unseen, pid))
-		say(r, pid, exe,
-		    lacks ? "was started without LD_PRELOAD and NEAP_SOCKET in its environment"
-			  : "is static, or of a kind that ignores preloading");
+	const char *why = NULL;
+	if (lacks)
+		why = "was started without LD_PRELOAD and NEAP_SOCKET in its environment";
+	else if (record_check_target(path, NULL, &e) == ERR_UNSUPPORTED)
+		why = "is static, or of a kind that ignores preloading";
+	else if (has_more_filters(pid))
+		why = "was started under a seccomp filter that might forbid it to make a socket";
+	if (why && is_second_time(&r->unseen, pid))
+		say(r, pid, exe, why);
 }
 
 static bool is_recorded(const struct recorder *r, pid_t pid)

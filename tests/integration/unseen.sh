@@ -2,7 +2,7 @@
 # Strange programs see, print and return under neap what they do alone.  Where they do not, the preload that
 # does nothing (tests/bench/nop.c) shows whether preloading itself makes the difference.
 #
-#   unseen.sh [WORD...]     only these words of tests/targets/83-strange.c and 88-hostile.c
+#   unseen.sh [WORD...]     only these words of tests/targets/83-strange.c, 88-hostile.c and 92-unlikely.c
 
 # shellcheck source=tests/integration/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -21,14 +21,16 @@ alone() {
 # said WORD: what neap has to say of it, as a pattern.
 said() {
 	case $1 in
-	fdtable | nolimits) echo '1 forked child of process [0-9]* (.8[38]-.*) is not recorded' ;;
+	fdtable | nolimits | filterfork | filtererrors)
+		echo '1 forked child of process [0-9]* (.[89][238]-.*) is not recorded'
+		;;
 	closing) echo '.*not recorded' ;; # if the moment wants it
 	esac
 }
 # loses WORD: programs that free what was never counted, or leave no room for the first event.
 loses() {
 	case $1 in
-	direct | mapcount) return 0 ;;
+	direct | mapcount | filtererrors) return 0 ;;
 	esac
 	return 1
 }
@@ -61,7 +63,7 @@ try() {
 	truth "$word" --source "$srcdir_abs/tests/targets/$name.c" "${whole[@]}" --consistent --end exited:7 "$first"
 }
 tried=0
-for name in 83-strange 88-hostile; do
+for name in 83-strange 88-hostile 92-unlikely; do
 	if [ ! -x "$targets/$name" ]; then
 		skip "$name is not built"
 		continue

@@ -54,7 +54,8 @@ target_programs = \
 	tests/targets/88-hostile \
 	tests/targets/89-changed-callers \
 	tests/targets/90-same-places \
-	tests/targets/91-generations
+	tests/targets/91-generations \
+	tests/targets/92-unlikely
 target_plugins = \
 	tests/targets/lib59early.so \
 	tests/targets/lib61safe.so \
@@ -200,6 +201,8 @@ tests/targets/90-same-places: $(target_dir)/90-same-places.c
 	$(target_cc) -o $@ $(target_dir)/90-same-places.c -ldl
 tests/targets/91-generations: $(target_dir)/91-generations.c
 	$(target_cc) -o $@ $(target_dir)/91-generations.c
+tests/targets/92-unlikely: $(target_dir)/92-unlikely.c
+	$(target_cc) -pthread -o $@ $(target_dir)/92-unlikely.c
 tests/targets/56-inline: $(target_dir)/56-inline.cpp
 	$(target_cxx) -o $@ $(target_dir)/56-inline.cpp
 
@@ -256,5 +259,6 @@ EXTRA_DIST += \
 	tests/targets/89-changed-callers.c \
 	tests/targets/90-same-places.c \
 	tests/targets/91-generations.c \
+	tests/targets/92-unlikely.c \
 	tests/targets/56-inline.cpp \
 	tests/targets/plug18.inc.c
