@@ -114,19 +114,20 @@ static void born_to_died(struct heap_row *r)
 	r->born_bytes -= r->born_bytes < r->live_bytes ? r->born_bytes : r->live_bytes;
 }
 
-/* Bytes cannot be without a block: those of threads that got no block go to one that has. */
-static void mend_blocks(struct jemalloc *j)
+/* Bytes cannot be without a block: those of threads that got no block go to the one that has most. */
+static void mend_blocks(struct jemalloc *j, size_t blocks_offset, size_t bytes_offset)
 {
-	struct heap_row *most = &j->rows[0].values;
+	struct thread_row *most = &j->rows[0];
 	for (size_t i = 0; i < j->row_count; i++)
-		if (j->rows[i].values.live_blocks > most->live_blocks)
-			most = &j->rows[i].values;
-	for (size_t i = 0; i < j->row_count && most->live_blocks > 0; i++) {
-		struct heap_row *r = &j->rows[i].values;
-		if (r->live_blocks > 0)
+		if (*number_at(&j->rows[i], blocks_offset) > *number_at(most, blocks_offset))
+			most = &j->rows[i];
+	if (*number_at(most, blocks_offset) == 0)
+		return;
+	for (size_t i = 0; i < j->row_count; i++) {
+		if (*number_at(&j->rows[i], blocks_offset) > 0)
 			continue;
-		most->live_bytes += r->live_bytes;
-		r->live_bytes = 0;
+		*number_at(most, bytes_offset) += *number_at(&j->rows[i], bytes_offset);
+		*number_at(&j->rows[i], bytes_offset) = 0;
 	}
 }
 
@@ -139,11 +140,14 @@ static void divide_all(struct jemalloc *j)
 	divide(j->all.live_bytes, j->rows, j->row_count, offsetof(struct heap_row, live_bytes));
 	divide(j->all.born_blocks, j->rows, j->row_count, offsetof(struct heap_row, born_blocks));
 	divide(j->all.born_bytes, j->rows, j->row_count, offsetof(struct heap_row, born_bytes));
-	mend_blocks(j);
+	mend_blocks(j, offsetof(struct heap_row, live_blocks),
+		    offsetof(struct heap_row, live_bytes));
 	for (size_t i = 0; i < j->row_count; i++) {
 		j->rows[i].values.born_blocks += j->rows[i].values.live_blocks;
 		j->rows[i].values.born_bytes += j->rows[i].values.live_bytes;
 	}
+	mend_blocks(j, offsetof(struct heap_row, born_blocks),
+		    offsetof(struct heap_row, born_bytes));
 }
 
 /* Hands the stack that was read to the stacks. */

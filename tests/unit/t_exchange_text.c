@@ -243,6 +243,18 @@ Test(jemalloc, scales_each_stack_and_gives_threads_their_share)
 	cr_expect(!(s.unknown & FACT_THREADS));
 }
 
+/* One block that died is shared by two threads: one of them gets all of its bytes. */
+Test(jemalloc, no_thread_gets_bytes_without_a_block)
+{
+	static const char text[] = "heap_v2/1\n  t*: 0: 0 [1: 100]\n"
+				   "@ 0x10\n  t*: 0: 0 [1: 100]\n  t1: 0: 0 [1: 60]\n"
+				   "  t2: 0: 0 [1: 40]\n" MAPS;
+	struct foreign_sums s = foreign_import(text, sizeof text - 1);
+	cr_expect_eq(s.born_blocks, 1);
+	cr_expect_eq(s.born_bytes, 100);
+	cr_expect_eq(s.live_bytes, 0);
+}
+
 Test(jemalloc, leaves_its_own_frames_out)
 {
 	expect_text("heap_v2/1\n  t*: 1: 8 [0: 0]\n@ 0x7f0000001100 0x7f0000001200 0x400200\n"
