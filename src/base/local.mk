@@ -3,6 +3,7 @@ neap_libs += src/base/libbase.la
 
 src_base_libbase_la_SOURCES = \
 	src/base/both.c \
+	src/base/asan.h \
 	src/base/both.h \
 	src/base/buf.c \
 	src/base/buf.h \

@@ -13,6 +13,8 @@
 
 #include "src/base/mem.h"
 
+#include "src/base/asan.h"
+
 #include <malloc.h>
 #include <pthread.h>
 #include <stdalign.h>
@@ -67,11 +69,7 @@ static void *advised(void *p, size_t bytes)
 
 #define LARGE_BYTES ((size_t)1 << 20)
 #define READY_MOST  64u
-#if defined(__SANITIZE_ADDRESS__)
-#define KEEPS_LARGE false /* who uses a freed block shall be found */
-#else
-#define KEEPS_LARGE true
-#endif
+#define KEEPS_LARGE (!HAS_ASAN) /* who uses a freed block shall be found */
 
 /* Oldest first.  Process-wide as the allocator is; all of it under the lock. */
 static struct {

@@ -151,14 +151,17 @@ static enum neap_err read_frame(struct speedscope *s, struct err *e)
 	struct frame f = {0};
 	while (json_next(s->json, &t) && t.kind == JSON_KEY) {
 		uint64_t line;
-		if (json_is(&t, "name") && take(s, JSON_STRING, &value))
-			f.func = import_func(s->im, value.text, value.bytes);
-		else if (json_is(&t, "file") && take(s, JSON_STRING, &value))
-			f.file = import_file(s->im, value.text, value.bytes);
-		else if (json_is(&t, "line") && take(s, JSON_NUMBER, &value))
-			f.line = json_u64(&value, &line) && line <= UINT32_MAX ? (uint32_t)line : 0;
-		else if (!json_is(&t, "name") && !json_is(&t, "file") && !json_is(&t, "line"))
+		bool is_name = json_is(&t, "name"), is_file = json_is(&t, "file");
+		if (!is_name && !is_file && !json_is(&t, "line"))
 			json_skip(s->json, &t);
+		else if (!take(s, is_name || is_file ? JSON_STRING : JSON_NUMBER, &value))
+			continue;
+		else if (is_name)
+			f.func = import_func(s->im, value.text, value.bytes);
+		else if (is_file)
+			f.file = import_file(s->im, value.text, value.bytes);
+		else
+			f.line = json_u64(&value, &line) && line <= UINT32_MAX ? (uint32_t)line : 0;
 	}
 	if (json_has_failed(s->json) || t.kind != JSON_OBJECT_END)
 		return unexpected(s, "the end of a frame", e);
@@ -354,9 +357,23 @@ static enum neap_err read_profiles(struct speedscope *s, struct err *e)
 	return err;
 }
 
+static void read_other(struct speedscope *s, const struct json_token *key)
+{
+	struct json_token value;
+	bool is_exporter = json_is(key, "exporter");
+	if (!is_exporter && !json_is(key, "activeProfileIndex"))
+		json_skip(s->json, key);
+	else if (!take(s, is_exporter ? JSON_STRING : JSON_NUMBER, &value))
+		return;
+	else if (is_exporter)
+		import_producer(s->im, "%s", value.text);
+	else
+		json_u64(&value, &s->active);
+}
+
 static enum neap_err read_document(struct speedscope *s, struct err *e)
 {
-	struct json_token t, value;
+	struct json_token t;
 	enum neap_err err = NEAP_OK;
 	if (!json_next(s->json, &t) || t.kind != JSON_OBJECT)
 		return unexpected(s, "an object", e);
@@ -365,12 +382,8 @@ static enum neap_err read_document(struct speedscope *s, struct err *e)
 			err = read_shared(s, e);
 		else if (json_is(&t, "profiles"))
 			err = read_profiles(s, e);
-		else if (json_is(&t, "activeProfileIndex") && json_next(s->json, &value))
-			json_u64(&value, &s->active);
-		else if (json_is(&t, "exporter") && take(s, JSON_STRING, &value))
-			import_producer(s->im, "%s", value.text);
-		else if (!json_is(&t, "activeProfileIndex") && !json_is(&t, "exporter"))
-			json_skip(s->json, &t);
+		else
+			read_other(s, &t);
 	}
 	return !err && json_has_failed(s->json) ? unexpected(s, "", e) : err;
 }

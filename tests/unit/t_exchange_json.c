@@ -145,6 +145,32 @@ Test(speedscope, refuses_time_and_what_does_not_fit_together)
 			    ERR_FORMAT, "\"samples\" before \"weights\", and as many");
 }
 
+/* A list longer than what is parsed at once, where something else is expected. */
+static void put_long_list(struct buf *text)
+{
+	buf_putc(text, '[');
+	for (int i = 0; i < 40000; i++)
+		buf_puts(text, i ? ",1" : "1");
+	buf_putc(text, ']');
+}
+
+Test(speedscope, passes_over_long_values_of_other_types)
+{
+	struct buf text = {0};
+	buf_puts(&text, "{\"shared\":{\"frames\":[{\"name\":\"main\",\"file\":");
+	put_long_list(&text);
+	buf_puts(&text, ",\"line\":");
+	put_long_list(&text);
+	buf_puts(&text, "}]},\"exporter\":");
+	put_long_list(&text);
+	buf_puts(&text, ",\"activeProfileIndex\":");
+	put_long_list(&text);
+	buf_puts(&text, ",\"profiles\":[{\"unit\":\"bytes\",\"samples\":[[0]],\"weights\":[4]}]}");
+	struct foreign_sums s = foreign_import(text.data, text.count_bytes);
+	cr_expect_eq(s.live_bytes, 4);
+	buf_release(&text);
+}
+
 Test(speedscope, leaves_negative_weights_out)
 {
 	expect_text("{" FRAMES ",\"profiles\":[{\"unit\":\"bytes\",\"samples\":[[0],[0,1]],"
