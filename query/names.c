@@ -93,7 +93,8 @@ size_t brackets_step(const char *s, size_t i, struct brackets *b)
 
 bool name_is_tail(const char *s)
 {
-	static const char *const words[] = {" const", " volatile", " &&", " &", " noexcept"};
+	static const char *const words[] = {" const",    " volatile", " &&",        " &",
+					    " noexcept", " shared",   " immutable", " inout"};
 	while (*s) {
 		size_t bytes = 0;
 		for (size_t k = 0; k < sizeof words / sizeof words[0] && !bytes; k++) {

@@ -98,6 +98,28 @@ static void respell(const char *s, struct buf *out)
 }
 
 /*
+ * In D: where the parameters that end before `end` were an enclosing function's, bytes of what stands
+ * between them and the dot that follows.  Else SIZE_MAX; template arguments, "!(...)", and Go's
+ * receivers, ".(*T)", are no parameters.
+ */
+static size_t d_scope_bytes(const char *s, size_t open, size_t end)
+{
+	static const char *const words[] = {" const",  " immutable", " inout",
+					    " shared", " return",    " scope"};
+	if (s[open - 1] == '!' || s[open - 1] == '.')
+		return SIZE_MAX;
+	for (size_t i = end, k = 0; k < sizeof words / sizeof words[0]; k++) {
+		if (s[i] == '.')
+			return i - end;
+		if (!strncmp(s + i, words[k], strlen(words[k]))) {
+			i += strlen(words[k]);
+			k = SIZE_MAX; /* from the first word on */
+		}
+	}
+	return SIZE_MAX;
+}
+
+/*
  * Parameter lists: the last one with what follows it, those of enclosing functions
  * ("f(int)::{lambda(int)#1}"), and those of lambdas.  A name in parentheses stays.
  */
@@ -112,6 +134,11 @@ static bool drop_parameters(const char *s, struct buf *out)
 				return true;
 			if (is_lambda || !strncmp(s + end, "::", 2)) {
 				i = end;
+				continue;
+			}
+			size_t more = d_scope_bytes(s, i, end);
+			if (more != SIZE_MAX) {
+				i = end + more;
 				continue;
 			}
 		}

@@ -54,6 +54,12 @@ Test(report_name, drops_parameters_and_return_types)
 		{"-[NSString initWith:and:]", "-[NSString initWith:and:]"},
 		{"decltype(auto) f<int>(int)", "f<int>"},
 		{"operators::run(int)", "operators::run"},
+		{"app.Pool.take(ulong) shared const", "app.Pool.take"},
+		{"app.split!(\"a\", 1).split() const.inner(int) immutable",
+		 "app.split!(\"a\", 1).split.inner"},
+		{"app.chars!(16, char).chars(ulong).Result.this(ulong)",
+		 "app.chars!(16, char).chars.Result.this"},
+		{"main.(*Pool).take", "main.(*Pool).take"},
 		{"no C++ name", "no C++ name"},
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
