@@ -191,6 +191,26 @@ dhat() {
 	esac
 }
 
+# human BYTES: as heaptrack_print writes it.
+human() {
+	awk -v n="$1" 'BEGIN { split("B K M G", u, " "); i = 1; while (n >= 1000 && i < 4) { n /= 1000; i++ }
+		printf(i == 1 ? "%d%s\n" : "%.2f%s\n", n, u[i]) }'
+}
+
+# The four figures of heaptrack's own program.  What it counts as temporary and is not stands in a note.
+heaptrack_printed() {
+	local more
+	if ! command -v heaptrack_print >/dev/null; then
+		skip "$name by heaptrack_print: heaptrack is not installed (./bootstrap deps installs it)"
+		return
+	fi
+	heaptrack_print --disable-builtin-suppressions --disable-embedded-suppressions "$file" >"$tmp/printed" 2>/dev/null
+	more=$(info .source.notes | sed -n 's/.*heaptrack_print counts \([0-9]*\) temporary.*/\1/p')
+	equal "$name: heaptrack_print's figures" \
+		"$(sed -n 's/^\(calls to allocation functions\|temporary memory allocations\|peak heap memory consumption\|total memory leaked\): \([^ ]*\).*/\2/p' "$tmp/printed")" \
+		"$(sum allocated count; echo $(($(sum temporary count) + ${more:-0})); human "$(sum peak total)"; human "$(sum leaked total)")"
+}
+
 # What pprof's types are called here: population and column.
 pprof_type() {
 	case $1 in
@@ -352,6 +372,7 @@ while read -r name; do
 			bad "$name: nothing compares '$key' of TRUTH.json"
 		fi
 	done < <(truth '| keys_unsorted[]')
+	[ "$kind" != heaptrack ] || heaptrack_printed
 done < <(jq -r 'keys_unsorted[]' "$shared/TRUTH.json")
 echo "# $compared values compared, $left_out are of the file's own build"
 finish

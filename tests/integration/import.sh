@@ -233,8 +233,8 @@ massif() {
 	fi
 	valgrind --tool=massif --massif-out-file="$tmp/massif" --detailed-freq=1 --peak-inaccuracy=0.0 --threshold=0.0 \
 		"$target" >/dev/null 2>&1
-	[ -e "$tmp/26.neap" ] || record -o "$tmp/26.neap" -- "$target"
-	equal "massif and neap, peak by function" "$(by_func "$tmp/26.neap" peak "$source" | cut -f 1,2)" \
+	[ -e "$tmp/26-peak-between-snapshots.neap" ] || record -o "$tmp/26-peak-between-snapshots.neap" -- "$target"
+	equal "massif and neap, peak by function" "$(by_func "$tmp/26-peak-between-snapshots.neap" peak "$source" | cut -f 1,2)" \
 		"$(by_func "$tmp/massif" peak "$source" | cut -f 1,2)"
 	# Every snapshot's total, as ms_print has it.
 	if command -v ms_print >/dev/null; then
@@ -246,17 +246,18 @@ massif() {
 }
 
 dhat() {
-	local target=$targets/26-peak-between-snapshots source=26-peak-between-snapshots.c
+	local target=$targets/$1 source=$1.c
 	if ! command -v valgrind >/dev/null; then
 		skip "valgrind is not installed (./bootstrap deps installs it)"
 		return
 	fi
 	valgrind --tool=dhat --dhat-out-file="$tmp/dhat.json" "$target" >/dev/null 2>&1
-	[ -e "$tmp/26.neap" ] || record -o "$tmp/26.neap" -- "$target"
+	[ -e "$tmp/$1.neap" ] || record -o "$tmp/$1.neap" -- "$target"
 	for what in allocated peak leaked; do
-		equal "DHAT and neap, $what by function" "$(by_func "$tmp/26.neap" $what "$source")" \
+		equal "DHAT and neap on $1, $what by function" "$(by_func "$tmp/$1.neap" $what "$source")" \
 			"$(by_func "$tmp/dhat.json" $what "$source")"
 	done
+	[ -n "$(by_func "$tmp/dhat.json" allocated "$source")" ] || bad "DHAT saw functions of $source"
 }
 
 for part in $parts; do
@@ -265,13 +266,19 @@ for part in $parts; do
 		heaptrack 01-realloc-chain
 		heaptrack 26-peak-between-snapshots
 		heaptrack 55-temporary
+		heaptrack 51-many-sizes
+		heaptrack 53-same-frames
 		;;
 	cli) cli ;;
 	packed) packed ;;
 	samples) samples ;;
 	shared) shared ;;
 	massif) massif ;;
-	dhat) dhat ;;
+	dhat) # realloc and empty blocks it counts in other ways
+		dhat 26-peak-between-snapshots
+		dhat 51-many-sizes
+		dhat 53-same-frames
+		;;
 	*) bad "there is no part '$part'" ;;
 	esac
 done

@@ -364,11 +364,13 @@ static void cut_at(const char *name, const struct buf *file, size_t bytes)
 	profile_free(p);
 }
 
-#define CUTS_MOST 400 /* of one file; spread evenly */
+#define CUTS_MOST 400 /* of one file; spread evenly.  NEAP_CUTS says another number */
 
 static void cut_file(const char *name, const struct buf *file)
 {
-	size_t step = 1 + file->count_bytes / CUTS_MOST;
+	const char *cuts = getenv("NEAP_CUTS");
+	size_t most = cuts ? strtoul(cuts, NULL, 10) : CUTS_MOST;
+	size_t step = 1 + file->count_bytes / (most ? most : 1);
 	for (size_t bytes = 0; bytes < file->count_bytes; bytes += step)
 		cut_at(name, file, bytes);
 	cut_at(name, file, file->count_bytes - 1);
