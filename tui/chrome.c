@@ -276,16 +276,35 @@ static const struct key_binding *binding_of_rank(unsigned rank)
 #define RANK_ENTER 3u
 #define RANK_TIME  21u
 
-/* The rank after another on a screen: each has the keys that do something there. */
+/* Is it a key that does something on this screen? */
+static bool is_used(enum screen s, enum action action)
+{
+	bool has_functions =
+		s != SCREEN_SIZES && s != SCREEN_THREADS && s != SCREEN_MODULES && s != SCREEN_RUN;
+	switch (action) {
+	case ACTION_INVERT:
+		return s == SCREEN_TREE || s == SCREEN_FLAME;
+	case ACTION_ENTER:
+		return s != SCREEN_SOURCE && s != SCREEN_RUN;
+	case ACTION_ZOOM:
+	case ACTION_BUTTERFLY:
+	case ACTION_SOURCE:
+		return has_functions;
+	case ACTION_FIND:
+		return view_of(s)->find;
+	default:
+		return true;
+	}
+}
+
+/* The rank after another; those of Time come where it has them. */
 static unsigned next_rank(enum screen s, unsigned rank)
 {
-	bool has_ways = s == SCREEN_TREE || s == SCREEN_FLAME;
 	if (s == SCREEN_TIME && rank == RANK_ENTER)
 		return RANK_TIME;
 	if (rank >= RANK_TIME)
 		return binding_of_rank(rank + 1) ? rank + 1 : RANK_ENTER + 1;
-	const struct key_binding *k = binding_of_rank(rank + 1);
-	return k && k->action == ACTION_INVERT && !has_ways ? rank + 2 : rank + 1;
+	return rank + 1;
 }
 
 static void draw_keys(const struct area *a, enum screen s)
@@ -295,6 +314,8 @@ static void draw_keys(const struct area *a, enum screen s)
 		const struct key_binding *k = binding_of_rank(rank);
 		if (!k)
 			return;
+		if (!is_used(s, k->action))
+			continue;
 		char key[16];
 		snprintf(key, sizeof key, "%.*s", (int)strcspn(k->keys, " "), k->keys);
 		unsigned width = text_cols(key) + text_cols(k->footer) + 3;

@@ -82,6 +82,7 @@ tui_libtui_la_SOURCES = \
 	tui/strip_priv.h \
 	tui/strip_time.c \
 	tui/table.h \
+	tui/table_open.c \
 	tui/through.c \
 	tui/through.h \
 	tui/time_chart.c \

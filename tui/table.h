@@ -2,9 +2,15 @@
 #ifndef NEAP_TUI_TABLE_H
 #define NEAP_TUI_TABLE_H
 
+#include "tui/model.h"
 #include "tui/view.h"
 
 /* table_key - text of a key of the selected row of view_table's value; NULL: no row, or unknown. */
 const char *table_key(const void *self, const char *word);
+/*
+ * table_open - keep what a row of a result holds, and show in the tree who holds it; the row of those
+ * that were cut shows them.
+ */
+void table_open(struct browser *b, const struct query_result *r, size_t row);
 
 #endif

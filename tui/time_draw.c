@@ -105,6 +105,7 @@ static void draw_class(struct time_view *t, struct browser *b, const struct area
 {
 	char text[FMT_BYTES];
 	bool is_other = class + 1 == t->series.class_count;
+	bool is_match = !is_other && b->find[0] && strstr(time_key(t, class), b->find);
 	struct look l = look(time_chart_role(&t->chart, class));
 	int64_t value = time_measure(t, tick, class);
 	bool has_blocks = grid_is_utf8(a->grid) && !a->grid->is_mono;
@@ -121,7 +122,8 @@ static void draw_class(struct time_view *t, struct browser *b, const struct area
 	else if (is_other)
 		area_put(a, row, col, look(ROLE_DIM), "no further caller");
 	else if (col < a->cols)
-		area_put(a, row, col, look(ROLE_TEXT), time_name(t, b, class, a->cols - col));
+		area_put(a, row, col, is_match ? look_bold(ROLE_MATCH) : look(ROLE_TEXT),
+			 time_name(t, b, class, a->cols - col));
 }
 
 /* "live at 8.75 s", "mean of 8.00 s..12.00 s". */

@@ -408,6 +408,12 @@ static bool act(void *self, struct browser *b, enum action action)
 	case ACTION_NEXT_KEYS:
 		next_keys(b);
 		return true;
+	case ACTION_ENTER:
+	case ACTION_RIGHT:
+	case ACTION_EXPAND:
+		if (t->q && t->list.selected < t->list.count)
+			table_open(b, result_of(t), t->list.selected);
+		return true;
 	default:
 		return list_act(&t->list, action);
 	}
@@ -423,7 +429,11 @@ static bool mouse(void *self, struct browser *b, const struct mouse *m)
 			return press_heading(t, b, m->col);
 		in_list.row -= in_list.row > 0;
 	}
-	return list_mouse(&t->list, &in_list);
+	if (!list_mouse(&t->list, &in_list))
+		return false;
+	if (m->kind == MOUSE_DOUBLE && t->q && t->list.selected < t->list.count)
+		table_open(b, result_of(t), t->list.selected);
+	return true;
 }
 
 static void place(const void *self, struct buf *out)

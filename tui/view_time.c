@@ -320,10 +320,23 @@ static bool frame(const void *self, struct graph_frame *out)
 static void row_text(const void *self, struct browser *b, struct buf *out)
 {
 	const struct time_view *t = self;
-	if (!t->serial || t->list.selected + 1 >= t->series.class_count)
+	if (!t->serial || !t->q || t->list.selected + 1 >= t->series.class_count)
 		return;
 	time_put(t, time_measure(t, time_cursor_tick(t, b), t->list.selected), out);
 	buf_printf(out, "  %s", time_key(t, t->list.selected));
+}
+
+static bool fits(const struct list_search *s, size_t at)
+{
+	const struct time_view *t = s->self;
+	return at + 1 < t->series.class_count && strstr(time_key(t, at), s->text);
+}
+
+static bool find(void *self, struct browser *b, const char *text, bool is_back, bool is_here)
+{
+	struct time_view *t = self;
+	const struct list_search s = {self, b, text, is_back, is_here};
+	return t->serial && t->q && list_find(&t->list, &s, fits);
 }
 
 static void save_spot(const void *self, struct buf *out)
@@ -348,6 +361,7 @@ const struct view view_time = {
 	.place = place,
 	.frame = frame,
 	.row_text = row_text,
+	.find = find,
 	.save_spot = save_spot,
 	.take_spot = take_spot,
 };
