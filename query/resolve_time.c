@@ -175,11 +175,19 @@ static enum neap_err check_instants(struct plan *pl, const struct ast_source *sr
 	return code;
 }
 
+/* An imported file without times may have a length all the same, in a unit of its own. */
+static bool has_time(const struct query_file *f, uint64_t ns)
+{
+	return ns || !f->p->has_source || !(f->p->source.unknown & FACT_TIME);
+}
+
 static const char *snap_text(char *dst, size_t cap, const struct query_file *f, snap_id s)
 {
 	char at[FMT_BYTES];
 	if (!s)
 		snprintf(dst, cap, "the start");
+	else if (!has_time(f, graph_snap_time(f->g, s)))
+		snprintf(dst, cap, "the end");
 	else
 		snprintf(dst, cap, "%s (snapshot %" PRIu32 " of %" PRIu32 ")",
 			 fmt_duration(at, sizeof at, graph_snap_time(f->g, s)), s,
@@ -199,6 +207,8 @@ static const char *describe(struct plan *pl, const struct plan_side *side)
 	case POP_LIVE:
 		return plan_printf(pl, "live at %s", to);
 	case POP_PEAK:
+		if (!has_time(f, peak.time_ns))
+			return name;
 		fmt_duration(to, sizeof to, peak.time_ns);
 		if (!peak.is_exact)
 			return plan_printf(pl, "peak at %s (the highest snapshot)", to);

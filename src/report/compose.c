@@ -5,6 +5,7 @@
 
 #include "src/report/derive.h"
 #include "src/report/exported.h"
+#include "src/report/head.h"
 
 #include <string.h>
 
@@ -58,6 +59,15 @@ static int64_t total_of(const struct query_result *r, const char *word)
 			return r->totals[i].value;
 	}
 	return 0;
+}
+
+static bool is_total_known(const struct query_result *r, const char *word)
+{
+	for (size_t i = 0; i < r->column_count; i++) {
+		if (!strcmp(r->columns[i].word, word))
+			return !r->totals[i].is_unknown;
+	}
+	return false;
 }
 
 /* ---- the page -------------------------------------------------------------------------- */
@@ -138,12 +148,13 @@ static enum neap_err add_sum(const struct composing *c, struct exported *ex, str
 	struct derived_head head = {.is_changed = true, .pop = pop};
 	struct part p;
 	struct err e = {0};
-	char bytes[FMT_BYTES], count[FMT_BYTES], when[FMT_BYTES];
+	char bytes[FMT_BYTES], count[FMT_BYTES] = "[unknown]", when[FMT_BYTES];
 	enum neap_err code = part_ask(c, &head, "| sum", &p, &e);
 	if (!code) {
 		fmt_bytes(bytes, sizeof bytes, total_of(p.r, "total"));
-		fmt_count(count, sizeof count, total_of(p.r, "count"));
-		bool is_peak = pop == POP_PEAK && p.r->graph;
+		if (is_total_known(p.r, "count"))
+			fmt_count(count, sizeof count, total_of(p.r, "count"));
+		bool is_peak = pop == POP_PEAK && p.r->graph && head_knows(p.r->graph, FACT_TIME);
 		if (is_peak)
 			fmt_duration(when, sizeof when, graph_peak(p.r->graph).time_ns);
 		add_fact(f, name, exported_text(ex, "%s", bytes),

@@ -132,6 +132,15 @@ process() {
 	if grep -q 'times' "$tmp/unknown"; then
 		equal "$format: no length of 0" "" "$(jq '.duration_ns | select(. == 0)' "$tmp/info")"
 	fi
+	# No instant, and no numbers of blocks in a page.
+	if grep -qx 'times' "$tmp/unknown" && [ "$(jq .duration_ns "$tmp/info")" = null ]; then
+		equal "$format: what is asked for is at no second" "" \
+			"$("$NEAP" query "$file" "$pop | sum" 2>/dev/null | head -n 1 | grep -E '[0-9] (s|ms|us|ns)')"
+	fi
+	if grep -qx 'numbers of blocks' "$tmp/unknown"; then
+		equal "$format: a page does not number blocks" "" "$("$NEAP" export "$file" --format html -o - 2>/dev/null |
+			grep -E '[0-9] blocks')"
+	fi
 	# A line of a report or of neap info that shows 0 where nothing is known.
 	equal "$format: no process 0" "" "$({
 		"$NEAP" report "$file"

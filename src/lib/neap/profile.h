@@ -78,8 +78,8 @@ struct neap_run {
 	const char *const *argv; /* the command: argv_count strings */
 	size_t argv_count;
 	const char *exe, *cwd, *host, *kernel; /* "" if unknown */
-	uint32_t pid, ppid, cpu_count;
-	bool is_forked; /* started as a copy of ppid's memory */
+	uint32_t pid, ppid, cpu_count;         /* 0 if unknown */
+	bool is_forked;                        /* started as a copy of ppid's memory */
 	uint64_t file_bytes;
 	uint64_t start_unix_ns; /* wall clock when the recording began */
 	uint64_t duration_ns;
