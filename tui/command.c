@@ -86,10 +86,11 @@ void model_query(const struct model *m, struct buf *out)
 	const struct state *s = model_state(m);
 	/* Screens that show all rows, whatever is cut in others. */
 	bool shows_all = (s->screen == SCREEN_SIZES && !has_rows_of_keys(s)) ||
-			 s->screen == SCREEN_BUTTERFLY;
-	bool is_hist = s->screen == SCREEN_SIZES && !has_rows_of_keys(s);
+			 s->screen == SCREEN_BUTTERFLY || s->screen == SCREEN_TIME;
+	bool has_no_keys =
+		s->screen == SCREEN_TIME || (s->screen == SCREEN_SIZES && !has_rows_of_keys(s));
 	const struct compose c = {
-		.by = keys_of(s), .without_keys = is_hist, .without_rows = shows_all};
+		.by = keys_of(s), .without_keys = has_no_keys, .without_rows = shows_all};
 	model_compose(m, &c, out);
 	put_view(model_state(m), out);
 }

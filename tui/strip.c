@@ -162,6 +162,8 @@ unsigned strip_rows(const struct browser *b, unsigned rows)
 {
 	if (rows < STRIP_SCREEN_ROWS || !model_knows(&b->model, FACT_TIME))
 		return 0;
+	if (b->grid.is_plain)
+		return b->model.before ? 2 : 1;
 	return b->model.before && rows >= LARGE_SCREEN_ROWS ? STRIP_ROWS + 2 : STRIP_ROWS;
 }
 
@@ -204,8 +206,49 @@ static void draw_curves(const struct browser *b, const struct area *a, const str
 	}
 }
 
+#define PARTS 10u
+
+/* "peak 52.5M at 2.98 s of 4.01 s; most in each tenth: 1.2M 3.4M ..." */
+static void put_parts(const struct browser *b, const struct curve *c, const int64_t *values,
+		      const char *what, struct buf *out)
+{
+	char text[FMT_BYTES];
+	struct graph_peak peak = graph_peak(c->graph);
+	buf_printf(out, "%speak %s", what, show_bytes(text, sizeof text, peak.bytes));
+	buf_printf(out, " at %s", fmt_duration(text, sizeof text, peak.time_ns));
+	buf_printf(out,
+		   " of %s; most in each tenth:", fmt_duration(text, sizeof text, strip_end_ns(b)));
+	for (unsigned i = 0; i < PARTS; i++)
+		buf_printf(out, " %s", show_bytes(text, sizeof text, values[i]));
+}
+
+/* Numbers, for who has them read out; where it has the focus, the chips say the instant. */
+static void draw_plain(struct browser *b, const struct area *a)
+{
+	struct curves c;
+	struct buf text = {0};
+	bool is_good = make_curves(b, PARTS, &c);
+	for (unsigned i = 0; is_good && i < c.count; i++) {
+		const char *what = c.count < 2 ? "" : i ? "old: " : "new: ";
+		buf_clear(&text);
+		put_parts(b, &b->curves[i], c.values[i], what, &text);
+		if (!text.has_failed)
+			area_put(a, (unsigned)c.count - 1 - i, 1, look(ROLE_DIM), text.data);
+	}
+	if (b->pane == PANE_STRIP)
+		area_cursor(a, 0, 0);
+	b->strip_area = area_cut(a, 0, 0, 0, a->cols); /* no rows: nothing to press on */
+	for (size_t i = 0; i < c.count; i++)
+		mem_free(c.values[i]);
+	buf_release(&text);
+}
+
 void strip_draw(struct browser *b, const struct area *a)
 {
+	if (a->grid->is_plain) {
+		draw_plain(b, a);
+		return;
+	}
 	unsigned label = LABEL_COLS + (b->model.before ? strlen("new ") : 0);
 	struct curves c;
 	if (a->cols < 3 * LABEL_COLS || a->rows < STRIP_ROWS)

@@ -80,6 +80,11 @@ static void draw_chart(struct time_view *t, struct browser *b, const struct area
 {
 	if (a->cols <= AXIS_COLS + 4 || a->rows < 3)
 		return;
+	if (a->grid->is_plain) {
+		t->chart_area = (struct area){.grid = a->grid};
+		time_draw_plain(t, b, a);
+		return;
+	}
 	b->strip_area = t->chart_area =
 		area_cut(a, 0, AXIS_COLS, a->rows - 1, a->cols - AXIS_COLS - 1);
 	const struct area foot = area_cut(a, a->rows - 1, AXIS_COLS, 1, a->cols - AXIS_COLS - 1);
@@ -108,7 +113,7 @@ static void draw_class(struct time_view *t, struct browser *b, const struct area
 	bool is_match = !is_other && b->find[0] && strstr(time_key(t, class), b->find);
 	struct look l = look(time_chart_role(&t->chart, class));
 	int64_t value = time_measure(t, tick, class);
-	bool has_blocks = grid_is_utf8(a->grid) && !a->grid->is_mono;
+	bool has_blocks = grid_is_utf8(a->grid) && !a->grid->is_mono && !a->grid->is_plain;
 	unsigned col = has_blocks ? area_put(a, row, 0, l, "\u2588\u2588 ") : 0;
 	col = area_printf(a, row, col, look_bold(ROLE_TEXT), "%c",
 			  time_chart_letter(&t->chart, class));

@@ -75,5 +75,7 @@ const char *time_key(const struct time_view *t, size_t class); /* its first key 
 const char *time_name(const struct time_view *t, struct browser *b, size_t class, unsigned cols);
 
 void time_draw(void *self, struct browser *b, const struct area *a); /* time_draw.c */
+/* time_draw_plain - numbers in place of the chart: time_plain.c. */
+void time_draw_plain(struct time_view *t, struct browser *b, const struct area *a);
 
 #endif
