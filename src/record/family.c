@@ -144,9 +144,15 @@ static void greet(struct recorder *r, struct hello *h, uint64_t now)
 void family_greet(struct recorder *r, uint64_t now)
 {
 	struct hello h;
-	meeting_accept(&r->meeting, now);
-	while (meeting_next(&r->meeting, now, &h))
-		greet(r, &h, now);
+	bool has_greeted;
+	do { /* more may wait than are accepted at once */
+		has_greeted = false;
+		meeting_accept(&r->meeting, now);
+		while (meeting_next(&r->meeting, now, &h)) {
+			greet(r, &h, now);
+			has_greeted = true;
+		}
+	} while (has_greeted);
 }
 
 /* ---- ends -------------------------------------------------------------------------- */

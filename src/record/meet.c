@@ -22,11 +22,12 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#define SECRET_BYTES  12
-#define FILTER_DIGITS 3
-#define MOST_FILTERS  1000u /* of FILTER_DIGITS digits */
-#define HELLO_WAIT_NS (5 * NS_PER_S)
-#define BACKLOG       512
+#define SECRET_BYTES   12
+#define FILTER_DIGITS  3
+#define MOST_FILTERS   1000u /* of FILTER_DIGITS digits */
+#define HELLO_WAIT_NS  (5 * NS_PER_S)
+#define HELLO_NEEDS_NS 200000000ull /* to say hello after connecting, at most, as a rule */
+#define BACKLOG        512
 
 /* ---- directory and socket ------------------------------------------------------ */
 
@@ -157,19 +158,42 @@ static bool turn_away(struct meeting *m)
 	return fd >= 0;
 }
 
+/* Who has waited longest without a word, and longer than anybody needs; pending_count: nobody. */
+static size_t find_silent(const struct meeting *m, uint64_t now)
+{
+	size_t found = m->pending_count;
+	uint64_t least = now + HELLO_WAIT_NS - HELLO_NEEDS_NS;
+	for (size_t i = 0; i < m->pending_count; i++) {
+		char byte;
+		ssize_t n = recv(m->pending[i].fd, &byte, 1, MSG_PEEK);
+		bool is_silent = n < 0 && (errno == EAGAIN || errno == EINTR);
+		if (!is_silent || m->pending[i].until_ns >= least)
+			continue;
+		found = i;
+		least = m->pending[i].until_ns;
+	}
+	return found;
+}
+
+/* False: there is no room for one more, until somebody of them was heard. */
+static bool make_room(struct meeting *m, uint64_t now)
+{
+	size_t i = m->pending_count < MEET_PENDING ? m->pending_count : find_silent(m, now);
+	if (i < m->pending_count) {
+		close(m->pending[i].fd);
+		forget_pending(m, i);
+	}
+	return m->pending_count < MEET_PENDING;
+}
+
 void meeting_accept(struct meeting *m, uint64_t now)
 {
-	for (;;) {
+	while (make_room(m, now)) {
 		int fd = accept4(m->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 		if (fd < 0 && errno == EMFILE && turn_away(m))
 			continue;
 		if (fd < 0)
 			return;
-		if (m->pending_count == MEET_PENDING) {
-			/* Whoever has waited longest without a word. */
-			close(m->pending[0].fd);
-			forget_pending(m, 0);
-		}
 		m->pending[m->pending_count++] = (struct pending){fd, now + HELLO_WAIT_NS};
 		struct epoll_event ev = {.events = EPOLLIN, .data.u64 = TAG_PENDING};
 		if (m->epoll_fd >= 0)

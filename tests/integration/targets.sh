@@ -363,6 +363,19 @@ if wanted 91; then
 	equal "91-generations: processes" 4 "$(wc -l <"$tmp/out")"
 fi
 
+# 93: nobody of a crowd is sent away.
+if wanted 93; then
+	rm -f "$tmp"/*.neap
+	record --wait-all -o "$tmp/%n.%p.neap" -- "$targets/93-crowd" stop
+	equal "93-crowd: exit status" 0 "$status"
+	equal "93-crowd: number of profiles" 101 "$(find "$tmp" -name '*.neap' | wc -l)"
+	equal "93-crowd: nothing is said" "" "$(cat "$tmp/err")"
+	for file in "$tmp"/*.neap; do
+		"$TRUTH" --forked 0 "$file" >/dev/null || truth "93-crowd, a child" --undropped --consistent \
+			--expect 'func=in_child allocs=20 bytes=2020 live_blocks=20 live_bytes=2020' "$file"
+	done
+fi
+
 # 81: only root can be another user; the third image needs a path that one may go.
 if wanted 81; then
 	rm -f "$tmp"/*.neap

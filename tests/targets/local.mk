@@ -55,7 +55,8 @@ target_programs = \
 	tests/targets/89-changed-callers \
 	tests/targets/90-same-places \
 	tests/targets/91-generations \
-	tests/targets/92-unlikely
+	tests/targets/92-unlikely \
+	tests/targets/93-crowd
 target_plugins = \
 	tests/targets/lib59early.so \
 	tests/targets/lib61safe.so \
@@ -203,6 +204,8 @@ tests/targets/91-generations: $(target_dir)/91-generations.c
 	$(target_cc) -o $@ $(target_dir)/91-generations.c
 tests/targets/92-unlikely: $(target_dir)/92-unlikely.c
 	$(target_cc) -pthread -o $@ $(target_dir)/92-unlikely.c
+tests/targets/93-crowd: $(target_dir)/93-crowd.c
+	$(target_cc) -o $@ $(target_dir)/93-crowd.c
 tests/targets/56-inline: $(target_dir)/56-inline.cpp
 	$(target_cxx) -o $@ $(target_dir)/56-inline.cpp
 
@@ -260,5 +263,6 @@ EXTRA_DIST += \
 	tests/targets/90-same-places.c \
 	tests/targets/91-generations.c \
 	tests/targets/92-unlikely.c \
+	tests/targets/93-crowd.c \
 	tests/targets/56-inline.cpp \
 	tests/targets/plug18.inc.c
