@@ -184,7 +184,9 @@ static unsigned draw_head(struct browser *b, const struct area *all)
 		chrome_chips(b, &a);
 	}
 	unsigned strip = strip_rows(b, all->rows);
-	if (strip && model_state(&b->model)->screen != SCREEN_TIME) {
+	bool has_chart =
+		model_state(&b->model)->screen == SCREEN_TIME && model_knows_times(&b->model);
+	if (strip && !has_chart) {
 		a = area_cut(all, row, 0, strip, all->cols);
 		strip_draw(b, &a);
 		row += strip;

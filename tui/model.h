@@ -14,6 +14,7 @@
 
 #include "query/opened.h"
 #include "src/graph/graph.h"
+#include "src/profile/profile.h"
 
 enum screen {
 	SCREEN_TREE,
@@ -92,12 +93,17 @@ void model_release(struct model *m);
  */
 enum neap_err model_reload(struct model *m, const struct query_options *options, struct err *e);
 void model_drop_old(struct model *m);
+/* model_knows - do all files know these (FACT_..., a set of bits)?  Those of other tools may not. */
+bool model_knows(const struct model *m, uint64_t facts);
+/* model_knows_times - can it be said what the heap held over the run? */
+static inline bool model_knows_times(const struct model *m)
+{
+	return model_knows(m, FACT_ALLOCATED | FACT_TIME);
+}
 /* model_find_sides - before a load: now and before. */
 void model_find_sides(struct model *m);
 /* model_whole_run - append the head that asks for everything that was allocated in one of the two. */
 void model_whole_run(const struct model *m, bool is_before, struct buf *out);
-/* model_knows - do all files know these (FACT_..., a set of bits)?  Those of other tools may not. */
-bool model_knows(const struct model *m, uint64_t facts);
 
 static inline const struct state *model_state(const struct model *m)
 {

@@ -125,7 +125,8 @@ static void draw_class(struct time_view *t, struct browser *b, const struct area
 	if (is_other && t->series.other_count)
 		area_printf(a, row, col, look(ROLE_DIM), "%zu others", t->series.other_count);
 	else if (is_other)
-		area_put(a, row, col, look(ROLE_DIM), "no further caller");
+		area_put(a, row, col, look(ROLE_DIM),
+			 t->depth ? "no further caller" : "not known what allocated it");
 	else if (col < a->cols)
 		area_put(a, row, col, is_match ? look_bold(ROLE_MATCH) : look(ROLE_TEXT),
 			 time_name(t, b, class, a->cols - col));
@@ -210,6 +211,13 @@ static void draw_legend(struct time_view *t, struct browser *b, const struct are
 void time_draw(void *self, struct browser *b, const struct area *a)
 {
 	struct time_view *t = self;
+	if (t->is_unknown) {
+		area_put(a, 1, 2, look(ROLE_STRONG),
+			 "this file does not know what was allocated when");
+		area_put(a, 2, 2, look(ROLE_DIM),
+			 "1 and 2 show what it knows; 9 lists what it does not");
+		return;
+	}
 	if (t->series.class_count <= 1 && !time_has_others(t)) {
 		empty_draw(b, a, "no blocks: the query leaves nothing", query_opened_result(t->q));
 		return;

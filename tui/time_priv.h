@@ -22,6 +22,7 @@ struct time_view {
 	struct query_series series;
 	struct list list; /* of classes, as in the legend */
 	enum time_measured measured;
+	bool is_unknown;                          /* the file cannot say what was held when */
 	bool is_grouped;                          /* by values of keys, not by frames */
 	struct graph_sum means[CLASSES_MOST + 1]; /* of the range, by class */
 	int64_t rates[CLASSES_MOST + 1];          /* allocated per second in the range */

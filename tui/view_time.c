@@ -102,12 +102,29 @@ static void load_before(struct time_view *t, struct browser *b)
 	t->before = query_opened_result(q)->graph;
 }
 
+/* Of a file of another tool that cannot say it there are only the totals. */
+static enum neap_err load_sum(struct time_view *t, struct browser *b, struct query_error *error)
+{
+	const struct compose c = {.view = "sum", .without_rows = true};
+	struct query_opened *q;
+	enum neap_err code = model_result(&b->model, &c, &q, error);
+	t->q = NULL;
+	t->serial = 0;
+	t->list.count = 0;
+	if (!code)
+		browser_summarise(b, query_opened_result(q));
+	return code;
+}
+
 static enum neap_err load(void *self, struct browser *b, struct query_error *error)
 {
 	struct time_view *t = self;
 	const struct state *s = model_state(&b->model);
 	const char *by = state_chip(s, STAGE_BY);
 	t->is_grouped = !is_of_frames(by);
+	t->is_unknown = !model_knows_times(&b->model);
+	if (t->is_unknown)
+		return load_sum(t, b, error);
 	enum neap_err code = run(t, b, false, &t->q, error);
 	if (code)
 		return code;
@@ -274,7 +291,8 @@ static bool act(void *self, struct browser *b, enum action action)
 	case ACTION_DOWN:
 		return list_act(&t->list, action);
 	case ACTION_ENTER:
-		enter(t, b);
+		if (!t->is_unknown)
+			enter(t, b);
 		return true;
 	case ACTION_MEASURE:
 		t->measured = (t->measured + 1) % MEASURED_COUNT;
@@ -289,6 +307,8 @@ static bool mouse(void *self, struct browser *b, const struct mouse *m)
 	struct time_view *t = self;
 	unsigned row = m->row + b->view_area.row, col = m->col + b->view_area.col;
 	const struct area *a = &t->chart_area;
+	if (t->is_unknown)
+		return false;
 	if (m->kind == MOUSE_WHEEL_UP || m->kind == MOUSE_WHEEL_DOWN)
 		return list_mouse(&t->list, m);
 	bool is_inside =
