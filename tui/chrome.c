@@ -195,12 +195,14 @@ static unsigned draw_chip(struct browser *b, const struct area *a, unsigned col,
 	return col;
 }
 
-/* Screens of classes over time have no rows to choose or to order. */
+/* Screens of classes over time, and those that show all rows, have none to choose or to order. */
 static bool is_chip_used(const struct state *s, const struct chip *c)
 {
+	bool shows_all = s->screen == SCREEN_TIME || s->screen == SCREEN_BUTTERFLY ||
+			 (s->screen == SCREEN_SIZES && !has_rows_of_keys(s));
 	if (c->kind == STAGE_PERCENT)
 		return false;
-	if (s->screen != SCREEN_TIME)
+	if (!shows_all)
 		return true;
 	return c->kind == STAGE_BY || c->kind == STAGE_HIDE || c->kind == STAGE_ZOOM ||
 	       c->kind == STAGE_TRIM || c->kind == STAGE_COLLAPSE ||
