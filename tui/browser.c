@@ -63,6 +63,7 @@ void browser_free(struct browser *b)
 	grid_release(&b->grid);
 	shortener_release(&b->names);
 	buf_release(&b->clipboard);
+	buf_release(&b->there);
 	mem_free(b);
 }
 

@@ -93,6 +93,7 @@ struct browser {
 	char message[512];           /* in the last row until the next key; "" none */
 	enum role message_role;
 
+	struct buf there;     /* the file that was not written because it is there; empty: none */
 	struct buf clipboard; /* to be sent to the terminal; empty: nothing */
 	bool wants_redraw, wants_quit;
 	bool was_cancelled; /* the last key was Ctrl-C */

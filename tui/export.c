@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "src/report/out.h"
 
@@ -74,8 +75,42 @@ static enum neap_err make(struct browser *b, const char *query, struct buf *out,
 	return code;
 }
 
+static bool is_profile(const struct browser *b, const struct stat *st)
+{
+	struct stat other;
+	for (size_t i = 0; i < b->model.path_count; i++) {
+		if (!stat(b->model.paths[i], &other) && other.st_dev == st->st_dev &&
+		    other.st_ino == st->st_ino)
+			return true;
+	}
+	return false;
+}
+
+/* What is there already is replaced by those who give its name twice; a profile never is. */
+static bool may_write(struct browser *b, const char *path)
+{
+	struct stat st;
+	if (stat(path, &st))
+		return true;
+	if (is_profile(b, &st)) {
+		browser_say(b, ROLE_ERROR,
+			    "%.300s is the profile that is shown; nothing was written", path);
+		return false;
+	}
+	bool is_twice = b->there.count_bytes && !strcmp(b->there.data, path);
+	buf_clear(&b->there);
+	if (is_twice || !S_ISREG(st.st_mode))
+		return true;
+	buf_puts(&b->there, path);
+	browser_say(b, ROLE_WARNING, "%.300s is there already: w and this name again replace it",
+		    path);
+	return false;
+}
+
 void export_view(struct browser *b, const char *path)
 {
+	if (!may_write(b, path))
+		return;
 	struct query_error error = {.code = NEAP_OK};
 	struct err e = {0};
 	struct buf query = {0}, text = {0};
