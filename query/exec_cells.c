@@ -181,7 +181,7 @@ static struct graph_sum *load_rests(const struct profile *p)
 		rest[i] = (struct graph_sum){(int64_t)profile_cohort_births(p, i),
 					     (int64_t)profile_cohort_born_bytes(p, i)};
 	for (size_t i = 0; rest && i < p->death_count; i++)
-		take_death(&rest[p->death_cohort[i] - 1], p, i);
+		take_death(&rest[profile_death_cohort(p, i) - 1], p, i);
 	return rest;
 }
 
@@ -213,7 +213,7 @@ static void emit_parts(struct cells *c, enum graph_pop pop, struct graph_window 
 	}
 	for (snap_id s = 1; s <= p->snapshot_count; s++) {
 		for (size_t i = p->death_first[s - 1]; i < p->death_first[s]; i++) {
-			size_t cohort = p->death_cohort[i] - 1;
+			size_t cohort = profile_death_cohort(p, i) - 1;
 			if (has_part(pop, w, graph_cohort_birth(g, cohort), s))
 				emit(c, cohort, s, death_value(p, i));
 		}
@@ -240,7 +240,7 @@ static void take_parts(struct cells *c, struct graph_sum *left, const struct gra
 	for (size_t k = 0; k < p->snapshot_count; k++) {
 		snap_id s = (snap_id)(is_peak ? p->snapshot_count - k : k + 1);
 		for (size_t i = p->death_first[s - 1]; i < p->death_first[s]; i++) {
-			size_t cohort = p->death_cohort[i] - 1;
+			size_t cohort = profile_death_cohort(p, i) - 1;
 			take_part(c, cohort, s, death_value(p, i), &left[cohort]);
 		}
 	}

@@ -125,7 +125,7 @@ static bool add_deaths(struct finding *f)
 	for (snap_id s = 1; s <= p->snapshot_count; s++) {
 		uint64_t at_ns = graph_snap_time(g, s);
 		for (size_t i = p->death_first[s - 1]; i < p->death_first[s]; i++) {
-			size_t cohort = p->death_cohort[i] - 1;
+			size_t cohort = profile_death_cohort(p, i) - 1;
 			int64_t died = (int64_t)profile_death_blocks(p, i);
 			if (left[cohort] <= 0 || !is_freed_in(c, s))
 				continue;

@@ -180,7 +180,7 @@ static void each_change(struct classing *cl, change_fn *fn, void *arg)
 	}
 	for (snap_id s = 1; s <= p->snapshot_count; s++) {
 		for (size_t i = p->death_first[s - 1]; i < p->death_first[s]; i++) {
-			const struct change died = {cl->class_of[p->death_cohort[i] - 1], s,
+			const struct change died = {cl->class_of[profile_death_cohort(p, i) - 1], s,
 						    -(int64_t)profile_death_blocks(p, i),
 						    -(int64_t)profile_death_bytes(p, i)};
 			if (died.class != GROUP_NONE)

@@ -337,7 +337,7 @@ struct cells {
 };
 static inline size_t cell_site(const struct cells *c, size_t i) /* its index */
 {
-	return c->file->p->cohort_site[c->cohort[i]] - 1;
+	return profile_cohort_site(c->file->p, c->cohort[i]) - 1;
 }
 /* Where a cell is in the recorded stacks: its innermost frame, its leaf. */
 static inline uint32_t cell_inner(const struct cells *c, size_t i)

@@ -81,7 +81,7 @@ struct recorded {
 /* Nodes with a frame are nearly all. */
 static inline uint32_t frame_of(const struct query_file *f, node_id n)
 {
-	frame_id frame = f->p->node_frame[n];
+	frame_id frame = profile_node_frame(f->p, n);
 	return n >= PROFILE_NODE_FIRST && frame ? frame : graph_frame_of_node(f->g, n);
 }
 
@@ -101,7 +101,7 @@ static size_t find_sizes(struct recorded *r)
 		r->inner[n] += frames;
 		all += frames;
 		if (n >= PROFILE_NODE_FIRST)
-			r->inner[p->node_parent[n]] += r->inner[n];
+			r->inner[profile_node_parent(p, n)] += r->inner[n];
 	}
 	return all;
 }
@@ -114,7 +114,7 @@ static void fill_node(struct recorded *r, struct stacks *s, node_id n)
 {
 	const struct query_file *f = r->f;
 	const struct graph_columns *c = &f->columns;
-	node_id above = n < PROFILE_NODE_FIRST ? PROFILE_NODE_ROOT : f->p->node_parent[n];
+	node_id above = n < PROFILE_NODE_FIRST ? PROFILE_NODE_ROOT : profile_node_parent(f->p, n);
 	uint32_t at = above == PROFILE_NODE_ROOT ? VNODE_ROOT : r->inner[above];
 	uint32_t frame = frame_of(f, n);
 	uint32_t v = s->end[at], end = v + r->inner[n];

@@ -22,6 +22,8 @@ src_base_libbase_la_SOURCES = \
 	src/base/mem.h \
 	src/base/narrow.c \
 	src/base/narrow.h \
+	src/base/parents.c \
+	src/base/parents.h \
 	src/base/utf8.c \
 	src/base/utf8.h \
 	src/base/width.inc

@@ -8,6 +8,8 @@
 
 #include "src/base/mem.h"
 
+#define NARROW_3_MAX 0xffffffu
+
 static uint32_t width_for(uint64_t value)
 {
 	if (!value)
@@ -16,7 +18,16 @@ static uint32_t width_for(uint64_t value)
 		return 1;
 	if (value <= UINT16_MAX)
 		return 2;
+	if (value <= NARROW_3_MAX)
+		return 3;
 	return value <= UINT32_MAX ? 4 : 8;
+}
+
+static inline void put_3(uint8_t *at, uint64_t value)
+{
+	at[0] = (uint8_t)value;
+	at[1] = (uint8_t)(value >> 8);
+	at[2] = (uint8_t)(value >> 16);
 }
 
 static void put(void *data, uint32_t width_bytes, size_t row, uint64_t value)
@@ -27,6 +38,9 @@ static void put(void *data, uint32_t width_bytes, size_t row, uint64_t value)
 		break;
 	case 2:
 		((uint16_t *)data)[row] = (uint16_t)value;
+		break;
+	case 3:
+		put_3((uint8_t *)data + row * 3, value);
 		break;
 	case 4:
 		((uint32_t *)data)[row] = (uint32_t)value;
@@ -75,6 +89,9 @@ static void copy_in(struct narrow *c, const uint64_t *values, size_t count)
 	else if (c->width_bytes == 2)
 		for (size_t i = 0; i < count; i++)
 			at_2[first + i] = (uint16_t)values[i];
+	else if (c->width_bytes == 3)
+		for (size_t i = 0; i < count; i++)
+			put_3(at_1 + (first + i) * 3, values[i]);
 	else if (c->width_bytes == 4)
 		for (size_t i = 0; i < count; i++)
 			at_4[first + i] = (uint32_t)values[i];

@@ -1,8 +1,8 @@
 /*
  * Columns of whole numbers that take no more room than they need, and sets of rows.
  *
- * A column is as wide as its largest number: 0 (all are zero), 1, 2, 4 or 8 bytes a row.  One
- * that does not fit widens it.  Rows count from 0.  Zero-initialised is empty.
+ * A column is as wide as its largest number: 0 (all are zero), 1, 2, 3, 4 or 8 bytes a
+ * row.  One that does not fit widens it.  Rows count from 0.  Zero-initialised is empty.
  */
 #ifndef NEAP_BASE_NARROW_H
 #define NEAP_BASE_NARROW_H
@@ -24,6 +24,10 @@ static inline uint64_t narrow_get(const struct narrow *c, size_t row)
 		return ((const uint8_t *)c->data)[row];
 	case 2:
 		return ((const uint16_t *)c->data)[row];
+	case 3: {
+		const uint8_t *at = (const uint8_t *)c->data + row * 3;
+		return at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16;
+	}
 	case 4:
 		return ((const uint32_t *)c->data)[row];
 	case 8:

@@ -267,30 +267,39 @@ static enum neap_err load(struct task *t, struct err *e)
 /* A loaded profile's tree as columns. */
 struct tree_columns {
 	struct profile_tree tree;
-	node_id *site_node;
+	node_id *node_parent, *site_node;
+	frame_id *node_frame;
 	uint8_t *site_api;
 };
 
 static void tree_columns_release(struct tree_columns *c)
 {
+	mem_free(c->node_parent);
+	mem_free(c->node_frame);
 	mem_free(c->site_node);
 	mem_free(c->site_api);
 }
 
 static bool tree_columns_init(struct tree_columns *c, const struct profile *p)
 {
+	c->node_parent = mem_array(p->node_count, sizeof *c->node_parent);
+	c->node_frame = mem_array(p->node_count, sizeof *c->node_frame);
 	c->site_node = mem_array(p->site_count, sizeof *c->site_node);
 	c->site_api = mem_array(p->site_count, sizeof *c->site_api);
-	if (!c->site_node || !c->site_api) {
+	if (!c->node_parent || !c->node_frame || !c->site_node || !c->site_api) {
 		tree_columns_release(c);
 		return false;
+	}
+	for (node_id n = 0; n < p->node_count; n++) {
+		c->node_parent[n] = profile_node_parent(p, n);
+		c->node_frame[n] = profile_node_frame(p, n);
 	}
 	for (size_t i = 0; i < p->site_count; i++) {
 		c->site_node[i] = profile_site_node(p, i);
 		c->site_api[i] = (uint8_t)profile_site_api(p, i);
 	}
-	c->tree = (struct profile_tree){.node_parent = p->node_parent,
-					.node_frame = p->node_frame,
+	c->tree = (struct profile_tree){.node_parent = c->node_parent,
+					.node_frame = c->node_frame,
 					.node_count = p->node_count,
 					.site_node = c->site_node,
 					.site_api = c->site_api,

@@ -18,7 +18,7 @@ static bool sum_deaths(struct graph *g)
 	if (!g->mixed_died_bytes || !narrow_append_zeros(died, p->cohort_count))
 		return false;
 	for (size_t i = 0; i < p->death_count; i++) {
-		size_t row = p->death_cohort[i] - 1;
+		size_t row = profile_death_cohort(p, i) - 1;
 		uint64_t blocks = narrow_get(died, row) + profile_death_blocks(p, i);
 		if (!narrow_set(died, row, blocks))
 			return false;
@@ -27,7 +27,7 @@ static bool sum_deaths(struct graph *g)
 		uint64_t bits = p->death_mixed.words[w].bits;
 		for (; bits; bits &= bits - 1) {
 			size_t i = w * 64 + (size_t)__builtin_ctzll(bits);
-			size_t at = rowset_find(&p->cohort_mixed, p->death_cohort[i] - 1);
+			size_t at = rowset_find(&p->cohort_mixed, profile_death_cohort(p, i) - 1);
 			g->mixed_died_bytes[at] += profile_death_bytes(p, i);
 		}
 	}
@@ -113,7 +113,7 @@ const struct profile *graph_profile(const struct graph *g)
 node_id graph_leaf_node(const struct graph *g, node_id n)
 {
 	while (n >= PROFILE_NODE_FIRST && g->leaf_entry[graph_frame_index(g, n)] == ENTRY_NONE) {
-		node_id parent = g->p->node_parent[n];
+		node_id parent = profile_node_parent(g->p, n);
 		if (parent < PROFILE_NODE_FIRST)
 			break;
 		n = parent;
@@ -130,7 +130,7 @@ entry_id graph_leaf_entry(const struct graph *g, node_id leaf_node)
 
 bool graph_is_exiting(const struct graph *g, node_id n)
 {
-	for (; n >= PROFILE_NODE_FIRST; n = g->p->node_parent[n]) {
+	for (; n >= PROFILE_NODE_FIRST; n = profile_node_parent(g->p, n)) {
 		if (profile_node_flags(g->p, n) & NODE_EXITING)
 			return true;
 	}
@@ -144,7 +144,7 @@ static void enter_node(struct graph_walk *w, node_id n)
 	w->node = n;
 	w->next_entry = g->first_entry[frame];
 	w->end_entry = g->first_entry[frame + 1];
-	w->next_node = n < PROFILE_NODE_FIRST ? 0 : g->p->node_parent[n];
+	w->next_node = n < PROFILE_NODE_FIRST ? 0 : profile_node_parent(g->p, n);
 	/* The ordinary root is no frame; it shows only where there is nothing else. */
 	if (w->next_node == PROFILE_NODE_ROOT)
 		w->next_node = 0;

@@ -52,7 +52,7 @@ static inline uint32_t graph_frame_index(const struct graph *g, node_id n)
 		return (uint32_t)g->frame_count + (n == PROFILE_NODE_SIGNAL      ? PSEUDO_SIGNAL
 						   : n == PROFILE_NODE_TRUNCATED ? PSEUDO_TRUNCATED
 										 : PSEUDO_NO_STACK);
-	frame_id f = g->p->node_frame[n];
+	frame_id f = profile_node_frame(g->p, n);
 	return f ? f : (uint32_t)g->frame_count + PSEUDO_NO_STACK;
 }
 

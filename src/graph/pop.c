@@ -34,7 +34,7 @@ static void add_death_rows(const struct profile *p, struct graph_window w, int s
 	if (w.from >= w.to)
 		return;
 	for (size_t i = p->death_first[w.from]; i < p->death_first[w.to]; i++) {
-		struct graph_sum *v = &values[p->death_cohort[i] - 1];
+		struct graph_sum *v = &values[profile_death_cohort(p, i) - 1];
 		v->blocks += sign * (int64_t)profile_death_blocks(p, i);
 		v->bytes += sign * (int64_t)profile_death_bytes(p, i);
 	}
@@ -201,7 +201,7 @@ void graph_sum_sites(const struct graph *g, const struct graph_sum *cohorts,
 	const struct profile *p = g->p;
 	memset(sites_out, 0, p->site_count * sizeof *sites_out);
 	for (size_t i = 0; i < p->cohort_count; i++)
-		add_to(&sites_out[p->cohort_site[i] - 1], &cohorts[i]);
+		add_to(&sites_out[profile_cohort_site(p, i) - 1], &cohorts[i]);
 }
 
 /* ---- over time ------------------------------------------------------------------------ */
@@ -228,7 +228,7 @@ void graph_timeline(const struct graph *g, const uint8_t *keep, struct graph_tic
 	for (size_t s = 1; s < count; s++) {
 		struct graph_tick *tick = &ticks_out[s];
 		for (size_t i = p->death_first[s - 1]; i < p->death_first[s]; i++) {
-			if (keep && !keep[p->death_cohort[i] - 1])
+			if (keep && !keep[profile_death_cohort(p, i) - 1])
 				continue;
 			tick->freed.blocks += (int64_t)profile_death_blocks(p, i);
 			tick->freed.bytes += (int64_t)profile_death_bytes(p, i);

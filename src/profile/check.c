@@ -64,9 +64,9 @@ static void deaths_follow_births(struct checker *k)
 	const struct profile *p = k->p;
 	for (size_t s = 1; s <= p->snapshot_count; s++)
 		for (size_t d = p->death_first[s - 1]; d < p->death_first[s]; d++)
-			if (profile_cohort_birth(p, p->death_cohort[d] - 1) > s)
+			if (profile_cohort_birth(p, profile_death_cohort(p, d) - 1) > s)
 				found(k, "cohort %u: deaths in interval %zu, before its birth",
-				      p->death_cohort[d], s);
+				      profile_death_cohort(p, d), s);
 }
 
 static void inherited_cohorts(struct checker *k)
@@ -193,8 +193,8 @@ static bool sum_deaths(struct checker *k)
 	if (!k->deaths || !k->died_bytes)
 		return false;
 	for (size_t d = 0; d < p->death_count; d++) {
-		k->deaths[p->death_cohort[d] - 1] += profile_death_blocks(p, d);
-		k->died_bytes[p->death_cohort[d] - 1] += profile_death_bytes(p, d);
+		k->deaths[profile_death_cohort(p, d) - 1] += profile_death_blocks(p, d);
+		k->died_bytes[profile_death_cohort(p, d) - 1] += profile_death_bytes(p, d);
 	}
 	return true;
 }

@@ -34,7 +34,7 @@ static struct totals add_up(const struct profile *p)
 		*(is_own ? &t.blocks : &t.inherited_blocks) += profile_cohort_births(p, i);
 		*(is_own ? &t.bytes : &t.inherited_bytes) += profile_cohort_born_bytes(p, i);
 		t.temporary_blocks += profile_cohort_temporary(p, i);
-		if (!is_own || profile_site_api(p, p->cohort_site[i] - 1) != API_MMAP)
+		if (!is_own || profile_site_api(p, profile_cohort_site(p, i) - 1) != API_MMAP)
 			continue;
 		t.mapped_blocks += profile_cohort_births(p, i);
 		t.mapped_bytes += profile_cohort_born_bytes(p, i);

@@ -15,6 +15,7 @@ src_profile_libprofile_la_SOURCES = \
 	src/profile/read_snap.c \
 	src/profile/read_symbols.c \
 	src/profile/read_tables.c \
+	src/profile/read_tree.c \
 	src/profile/reader.c \
 	src/profile/reader_priv.h \
 	src/profile/resymbol.c \

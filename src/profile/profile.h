@@ -17,6 +17,7 @@
 #include "src/base/err.h"
 #include "src/base/map.h"
 #include "src/base/narrow.h"
+#include "src/base/parents.h"
 
 typedef uint32_t mod_id, thread_id, frame_id, node_id, site_id, cohort_id, snap_id, func_id,
 	file_id;
@@ -358,18 +359,17 @@ struct profile {
 	size_t frame_count;
 
 	/* nodes, indexed by node_id; node_count includes ids 0..3; parents come before children */
-	node_id *node_parent;
-	frame_id *node_frame;
-	struct narrow node_flags;
+	struct parents node_parents;
+	struct narrow node_frames, node_flags;
 	size_t node_count;
 
-	node_id *site_node;
+	struct narrow site_nodes;
 	struct narrow site_sizes; /* bytes + 1; 0: PROFILE_SIZE_MIXED */
 	struct narrow site_apis;
 	size_t site_count;
 
 	/* cohorts; their bytes are stored only for sites of mixed size, in the order of the set */
-	site_id *cohort_site;
+	struct narrow cohort_sites;
 	struct narrow cohort_threads, cohort_birth_snaps, cohort_flags;
 	struct narrow cohort_births, cohort_temporary; /* blocks */
 	struct rowset cohort_mixed;
@@ -380,8 +380,7 @@ struct profile {
 	 * Deaths, grouped by snapshot: those of snapshot s are death_first[s-1] .. death_first[s]-1.
 	 * Bytes as of cohorts.
 	 */
-	cohort_id *death_cohort;
-	struct narrow death_blocks;
+	struct narrow death_cohorts, death_blocks;
 	struct rowset death_mixed;
 	struct narrow mixed_died_bytes;
 	size_t death_count;
@@ -418,9 +417,19 @@ static inline uint8_t profile_node_flags(const struct profile *p, node_id n)
 	return (uint8_t)narrow_get(&p->node_flags, n);
 }
 
+static inline node_id profile_node_parent(const struct profile *p, node_id n)
+{
+	return parents_of(&p->node_parents, n);
+}
+
+static inline frame_id profile_node_frame(const struct profile *p, node_id n)
+{
+	return (frame_id)narrow_get(&p->node_frames, n);
+}
+
 static inline node_id profile_site_node(const struct profile *p, size_t row)
 {
-	return p->site_node[row];
+	return (node_id)narrow_get(&p->site_nodes, row);
 }
 
 static inline uint64_t profile_site_size_bytes(const struct profile *p, size_t row)
@@ -433,14 +442,19 @@ static inline enum profile_api profile_site_api(const struct profile *p, size_t 
 	return (enum profile_api)narrow_get(&p->site_apis, row);
 }
 
+static inline site_id profile_cohort_site(const struct profile *p, size_t row)
+{
+	return (site_id)narrow_get(&p->cohort_sites, row);
+}
+
 static inline node_id profile_cohort_node(const struct profile *p, size_t row)
 {
-	return profile_site_node(p, p->cohort_site[row] - 1);
+	return profile_site_node(p, profile_cohort_site(p, row) - 1);
 }
 
 static inline uint64_t profile_cohort_size_bytes(const struct profile *p, size_t row)
 {
-	return profile_site_size_bytes(p, p->cohort_site[row] - 1);
+	return profile_site_size_bytes(p, profile_cohort_site(p, row) - 1);
 }
 
 static inline thread_id profile_cohort_thread(const struct profile *p, size_t row)
@@ -491,6 +505,11 @@ static inline uint64_t profile_cohort_temporary_bytes(const struct profile *p, s
 	return narrow_get(&p->mixed_temporary_bytes, rowset_find(&p->cohort_mixed, row));
 }
 
+static inline cohort_id profile_death_cohort(const struct profile *p, size_t row)
+{
+	return (cohort_id)narrow_get(&p->death_cohorts, row);
+}
+
 static inline uint64_t profile_death_blocks(const struct profile *p, size_t row)
 {
 	return narrow_get(&p->death_blocks, row);
@@ -498,7 +517,7 @@ static inline uint64_t profile_death_blocks(const struct profile *p, size_t row)
 
 static inline uint64_t profile_death_bytes(const struct profile *p, size_t row)
 {
-	uint64_t size = profile_cohort_size_bytes(p, p->death_cohort[row] - 1);
+	uint64_t size = profile_cohort_size_bytes(p, profile_death_cohort(p, row) - 1);
 	if (size != PROFILE_SIZE_MIXED)
 		return profile_bytes(profile_death_blocks(p, row), size);
 	return narrow_get(&p->mixed_died_bytes, rowset_find(&p->death_mixed, row));

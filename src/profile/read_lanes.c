@@ -71,14 +71,14 @@ static void swap_trees(struct profile *a, struct profile *b)
 	struct profile was = *a;
 	a->frames = b->frames;
 	a->frame_count = b->frame_count;
-	a->node_parent = b->node_parent;
-	a->node_frame = b->node_frame;
+	a->node_parents = b->node_parents;
+	a->node_frames = b->node_frames;
 	a->node_flags = b->node_flags;
 	a->node_count = b->node_count;
 	b->frames = was.frames;
 	b->frame_count = was.frame_count;
-	b->node_parent = was.node_parent;
-	b->node_frame = was.node_frame;
+	b->node_parents = was.node_parents;
+	b->node_frames = was.node_frames;
 	b->node_flags = was.node_flags;
 	b->node_count = was.node_count;
 }
@@ -106,9 +106,6 @@ enum neap_err read_in_lanes(struct survey *s, const char *name, uint64_t bytes,
 	if (!err)
 		err = loader_init(&tree.loader, name, bytes, e);
 	tree.loader.is_lane = rest.loader.is_lane = true;
-	if (!err && (!tables_reserve(&tree.loader, s->node_count, 0) ||
-		     !tables_reserve(&rest.loader, 0, s->site_count)))
-		err = err_nomem(e, "the profile");
 	if (!err)
 		err = read_both(&tree, &rest, e);
 	if (!err) {

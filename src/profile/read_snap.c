@@ -89,6 +89,7 @@ static bool cohorts_reserve(struct loader *l, size_t extra)
 {
 	struct new_cohorts *n = &l->snap.born;
 	const struct column columns[] = {
+		{(void **)&n->sites, sizeof *n->sites},
 		{(void **)&n->threads, sizeof *n->threads},
 		{(void **)&n->birth_snaps, sizeof *n->birth_snaps},
 		{(void **)&n->flags, sizeof *n->flags},
@@ -98,29 +99,26 @@ static bool cohorts_reserve(struct loader *l, size_t extra)
 		{(void **)&n->temporary_bytes, sizeof *n->temporary_bytes},
 		{(void **)&n->live, sizeof *n->live},
 	};
-	return columns_reserve(columns, sizeof columns / sizeof columns[0], &n->cap, extra) &&
-	       vec_reserve((void **)&l->p->cohort_site, &l->cohort_cap, l->p->cohort_count + extra,
-			   sizeof *l->p->cohort_site);
+	return columns_reserve(columns, sizeof columns / sizeof columns[0], &n->cap, extra);
 }
 
 static bool deaths_reserve(struct loader *l, size_t extra)
 {
 	struct new_deaths *n = &l->snap.died;
 	const struct column columns[] = {
+		{(void **)&n->cohorts, sizeof *n->cohorts},
 		{(void **)&n->blocks, sizeof *n->blocks},
 		{(void **)&n->bytes, sizeof *n->bytes},
 	};
-	return columns_reserve(columns, 2, &n->cap, n->count + extra) &&
-	       vec_reserve((void **)&l->p->death_cohort, &l->death_cap,
-			   l->p->death_count + n->count + extra, sizeof *l->p->death_cohort);
+	return columns_reserve(columns, 3, &n->cap, n->count + extra);
 }
 
 void snap_reader_release(struct snap_reader *s)
 {
 	struct new_cohorts *n = &s->born;
-	uint64_t *columns[] = {n->threads,     n->birth_snaps, n->flags,           n->births,
-			       n->temporary,   n->born_bytes,  n->temporary_bytes, n->live,
-			       s->died.blocks, s->died.bytes};
+	uint64_t *columns[] = {n->sites,        n->threads,     n->birth_snaps, n->flags,
+			       n->births,       n->temporary,   n->born_bytes,  n->temporary_bytes,
+			       n->live,         s->died.cohorts, s->died.blocks, s->died.bytes};
 	for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++)
 		mem_free(columns[i]);
 	mem_free(s->adjustments);
@@ -131,7 +129,7 @@ void snap_reader_release(struct snap_reader *s)
 static void put_death(struct loader *l, cohort_id cohort, uint64_t blocks, uint64_t bytes)
 {
 	struct new_deaths *n = &l->snap.died;
-	l->p->death_cohort[l->p->death_count + n->count] = cohort;
+	n->cohorts[n->count] = cohort;
 	n->blocks[n->count] = blocks;
 	n->bytes[n->count++] = bytes;
 	l->snap.state.live_bytes -= bytes;
@@ -183,7 +181,7 @@ static bool put_new(struct snap_cursor *c, site_id site, thread_id thread, uint6
 	}
 	if (live > births || back >= c->snap || flags > UINT8_MAX)
 		return false;
-	p->cohort_site[p->cohort_count + idx] = site;
+	n->sites[idx] = site;
 	n->threads[idx] = thread;
 	n->birth_snaps[idx] = c->snap - back;
 	n->flags[idx] = flags;
@@ -370,6 +368,15 @@ static bool add_survivors(struct snap_cursor *c)
 	return true;
 }
 
+/* Of a cohort of this snapshot, too. */
+static uint64_t cohort_size(const struct snap_cursor *c, size_t row)
+{
+	const struct profile *p = c->l->p;
+	return row < p->cohort_count
+		       ? profile_cohort_size_bytes(p, row)
+		       : profile_site_size_bytes(p, c->s->born.sites[row - p->cohort_count] - 1);
+}
+
 static enum neap_err read_other(struct snap_cursor *c, struct err *e)
 {
 	struct snap_state *st = &c->s->state;
@@ -383,7 +390,7 @@ static enum neap_err read_other(struct snap_cursor *c, struct err *e)
 	if (r->has_failed || back >= known_count)
 		return wrong(e, "a change of an unknown cohort");
 	cohort_id cohort = (cohort_id)(known_count - back);
-	uint64_t size = profile_cohort_size_bytes(c->l->p, cohort - 1);
+	uint64_t size = cohort_size(c, cohort - 1);
 	if (size == PROFILE_SIZE_MIXED) {
 		ch.born_bytes = get_varint(r);
 		ch.died_bytes = get_varint(r);
@@ -434,6 +441,8 @@ static bool adjust(struct profile *p, const struct adjustment *a)
 static bool append_cohorts(struct profile *p, const struct new_cohorts *n)
 {
 	size_t first = p->cohort_count;
+	if (!narrow_append(&p->cohort_sites, n->sites, n->count))
+		return false;
 	for (size_t i = 0; i < n->count; i++) {
 		if (profile_cohort_size_bytes(p, first + i) == PROFILE_SIZE_MIXED &&
 		    !(rowset_add(&p->cohort_mixed, first + i) &&
@@ -452,13 +461,13 @@ static bool append_deaths(struct profile *p, const struct new_deaths *n)
 {
 	size_t first = p->death_count;
 	for (size_t i = 0; i < n->count; i++) {
-		size_t cohort = p->death_cohort[first + i] - 1;
-		if (profile_cohort_size_bytes(p, cohort) == PROFILE_SIZE_MIXED &&
+		if (profile_cohort_size_bytes(p, n->cohorts[i] - 1) == PROFILE_SIZE_MIXED &&
 		    !(rowset_add(&p->death_mixed, first + i) &&
 		      narrow_append(&p->mixed_died_bytes, &n->bytes[i], 1)))
 			return false;
 	}
-	return narrow_append(&p->death_blocks, n->blocks, n->count);
+	return narrow_append(&p->death_cohorts, n->cohorts, n->count) &&
+	       narrow_append(&p->death_blocks, n->blocks, n->count);
 }
 
 /* False: out of memory, and nothing can be done with the profile any more. */

@@ -27,24 +27,24 @@ enum neap_err loader_init(struct loader *l, const char *name, uint64_t bytes, st
 	*l = (struct loader){.name = name};
 	struct profile *p = l->p = mem_zalloc(sizeof *p);
 	l->opener = block_opener_new();
-	l->node_cap = PROFILE_NODE_FIRST;
 	l->snapshot_cap = 1;
 	if (!p || !l->opener)
 		return err_nomem(e, "the profile");
 	p->file_bytes = bytes;
 	p->path = mem_strdup(name);
-	p->node_parent = mem_zarray(PROFILE_NODE_FIRST, sizeof *p->node_parent);
-	p->node_frame = mem_zarray(PROFILE_NODE_FIRST, sizeof *p->node_frame);
 	p->snapshots = mem_zarray(1, sizeof *p->snapshots);
 	p->death_first = mem_zarray(1, sizeof *p->death_first);
 	p->node_count = PROFILE_NODE_FIRST;
+	const node_id no_parents[PROFILE_NODE_FIRST] = {0};
 	const char **texts[] = {&p->run.tool,        &p->run.exe,      &p->run.cwd,
 				&p->run.host,        &p->run.kernel,   &p->end.reason,
 				&p->source.format,   &p->source.title, &p->source.file,
 				&p->source.producer, &p->source.notes, &p->source.time_unit};
 	for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
 		*texts[i] = "";
-	if (!p->path || !p->node_parent || !p->node_frame || !p->snapshots || !p->death_first ||
+	if (!p->path || !p->snapshots || !p->death_first ||
+	    !parents_append(&p->node_parents, no_parents, PROFILE_NODE_FIRST) ||
+	    !narrow_append_zeros(&p->node_frames, PROFILE_NODE_FIRST) ||
 	    !narrow_append_zeros(&p->node_flags, PROFILE_NODE_FIRST))
 		return err_nomem(e, "the profile");
 	return NEAP_OK;
@@ -55,6 +55,7 @@ void loader_release(struct loader *l)
 	block_opener_free(l->opener);
 	mem_free(l->follower);
 	mem_free(l->numbers);
+	mem_free(l->parents);
 	snap_reader_release(&l->snap);
 }
 
@@ -181,15 +182,6 @@ enum neap_err loader_finish(struct loader *l, struct err *e)
 /* Smaller files are read before a thread has started. */
 #define THREAD_FROM_BYTES ((uint64_t)1 << 20)
 
-#define GUESS_MOST 8u /* items of a table for each stored byte: more is not made room for at once */
-
-/* How many items the blocks of a table can have, at that many bytes each. */
-static size_t most_items(const struct block *b, size_t item_bytes)
-{
-	size_t count = b->raw_bytes / item_bytes, guess = (size_t)b->stored_bytes * GUESS_MOST;
-	return count < guess ? count : guess;
-}
-
 static enum neap_err look_over(const uint8_t *data, size_t bytes, size_t pos, struct survey *s,
 			       struct err *e)
 {
@@ -205,10 +197,6 @@ static enum neap_err look_over(const uint8_t *data, size_t bytes, size_t pos, st
 			return err_nomem(e, "the profile");
 		s->blocks[s->count++] = (struct surveyed){.block = b};
 		s->raw_bytes += b.raw_bytes;
-		if (b.type == BLOCK_NODES)
-			s->node_count += most_items(&b, 2);
-		if (b.type == BLOCK_SITES)
-			s->site_count += most_items(&b, 3);
 	}
 	s->is_whole = s->is_whole && state == BLOCK_LAST;
 	return NEAP_OK;
@@ -231,14 +219,11 @@ static enum neap_err load_blocks(struct loader *l, const uint8_t *data, size_t b
 }
 
 /* One block after the other, damaged or not. */
-static enum neap_err read_in_order(const struct survey *s, const uint8_t *data, size_t bytes,
-				   size_t pos, const char *name, struct profile **out,
-				   struct err *e)
+static enum neap_err read_in_order(const uint8_t *data, size_t bytes, size_t pos,
+				   const char *name, struct profile **out, struct err *e)
 {
 	struct loader l;
 	enum neap_err err = loader_init(&l, name, bytes, e);
-	if (!err && !tables_reserve(&l, s->node_count, s->site_count))
-		err = err_nomem(e, "the profile");
 	if (!err)
 		err = load_blocks(&l, data, bytes, pos, e);
 	loader_release(&l);
@@ -264,7 +249,7 @@ enum neap_err profile_parse_with(const void *data, size_t bytes, const char *nam
 		is_done = !err || err == ERR_NOMEM;
 	}
 	if (!is_done)
-		err = read_in_order(&s, data, bytes, pos, name, out, e);
+		err = read_in_order(data, bytes, pos, name, out, e);
 	mem_free(s.blocks);
 	return err;
 }
@@ -333,15 +318,18 @@ enum neap_err profile_open(const char *path, struct profile **out, struct err *e
 static void release_narrow(struct profile *p)
 {
 	struct narrow *columns[] = {
-		&p->node_flags,         &p->site_sizes,
-		&p->site_apis,          &p->cohort_threads,
-		&p->cohort_birth_snaps, &p->cohort_flags,
-		&p->cohort_births,      &p->cohort_temporary,
-		&p->mixed_born_bytes,   &p->mixed_temporary_bytes,
-		&p->death_blocks,       &p->mixed_died_bytes,
+		&p->node_frames,      &p->node_flags,
+		&p->site_nodes,       &p->site_sizes,
+		&p->site_apis,        &p->cohort_sites,
+		&p->cohort_threads,   &p->cohort_birth_snaps,
+		&p->cohort_flags,     &p->cohort_births,
+		&p->cohort_temporary, &p->mixed_born_bytes,
+		&p->death_cohorts,    &p->mixed_temporary_bytes,
+		&p->death_blocks,     &p->mixed_died_bytes,
 	};
 	for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++)
 		narrow_release(columns[i]);
+	parents_release(&p->node_parents);
 	rowset_release(&p->cohort_mixed);
 	rowset_release(&p->death_mixed);
 }
@@ -351,9 +339,8 @@ void profile_free(struct profile *p)
 	if (!p)
 		return;
 	void *columns[] = {
-		p->path,       p->modules,   p->threads,      p->frames,       p->node_parent,
-		p->node_frame, p->site_node, p->cohort_site,  p->death_cohort, p->death_first,
-		p->snapshots,  p->marks,     p->peak_entries,
+		p->path,        p->modules,   p->threads, p->frames,
+		p->death_first, p->snapshots, p->marks,   p->peak_entries,
 	};
 	for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++)
 		mem_free(columns[i]);

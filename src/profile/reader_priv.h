@@ -1,8 +1,12 @@
-/* The reader's parts: blocks in reader.c, tables in read_tables.c, snapshots in read_snap.c. */
+/* The reader's parts: blocks in reader.c, tables in read_tables.c, the call tree in read_tree.c, snapshots
+ * in read_snap.c. */
 #ifndef NEAP_PROFILE_READER_PRIV_H
 #define NEAP_PROFILE_READER_PRIV_H
 
 #include "src/profile/profile_priv.h"
+
+/* A short way to say that a block's content is wrong. */
+#define broken(e, what) err_corrupt((e), "%s", (what))
 
 /* A change of a cohort from an earlier snapshot, or a late one: applied when its snapshot is whole. */
 struct adjustment {
@@ -11,18 +15,17 @@ struct adjustment {
 };
 
 /*
- * New cohorts of the current snapshot, not committed yet: what goes into narrow columns.  Their
- * sites lie behind the profile's count already.
+ * New cohorts of the current snapshot, not committed yet: what goes into narrow columns.
  */
 struct new_cohorts {
-	uint64_t *threads, *birth_snaps, *flags, *births, *temporary;
+	uint64_t *sites, *threads, *birth_snaps, *flags, *births, *temporary;
 	uint64_t *born_bytes, *temporary_bytes, *live; /* live: blocks */
 	size_t count, cap;
 };
 
-/* Deaths of the current snapshot; their cohorts lie behind the profile's count already. */
+/* Deaths of the current snapshot, as these. */
 struct new_deaths {
-	uint64_t *blocks, *bytes;
+	uint64_t *cohorts, *blocks, *bytes;
 	size_t count, cap;
 };
 
@@ -46,10 +49,11 @@ struct loader {
 	struct profile *p;
 	struct block_opener *opener;
 	const char *name;
-	size_t module_cap, thread_cap, frame_cap, node_cap, site_cap, mark_cap;
-	size_t cohort_cap, death_cap, snapshot_cap;
+	size_t module_cap, thread_cap, frame_cap, mark_cap, snapshot_cap;
 	uint64_t *numbers; /* of a block, on their way into a narrow column */
 	size_t number_cap;
+	node_id *parents; /* of a block's nodes, the same */
+	size_t parent_cap;
 
 	/* As the writer's. */
 	uint64_t last_pc;
@@ -75,7 +79,7 @@ struct loader {
 
 	/* For profile_dump; may be NULL.  A module, thread or mark was read, with this id. */
 	void (*on_record)(void *ctx, const struct profile *p, enum block_type type, size_t id);
-	/* A snapshot was decoded; its cohorts and deaths lie behind the profile's counts. */
+	/* A snapshot was decoded; its cohorts and deaths are l->snap's. */
 	void (*on_snapshot)(void *ctx, const struct loader *l, const struct profile_snapshot *s);
 	void *ctx;
 };
@@ -98,7 +102,6 @@ struct survey {
 		size_t node_count, module_count; /* after it */
 	} * blocks;                              /* the whole ones */
 	size_t count, cap;
-	size_t node_count, site_count; /* how many they may have, not more than is likely */
 	uint64_t raw_bytes;
 	bool is_whole; /* no block is damaged or cut */
 };
@@ -116,8 +119,6 @@ struct column {
 };
 /* columns_reserve - room for `need` elements in all of them; false: out of memory. */
 bool columns_reserve(const struct column *columns, size_t count, size_t *cap, size_t need);
-/* tables_reserve - room for that many nodes and sites, so that they need not grow; false: out of memory. */
-bool tables_reserve(struct loader *l, size_t node_count, size_t site_count);
 /* add_capped - a + b, or the largest number. */
 static inline uint64_t add_capped(uint64_t a, uint64_t b)
 {

@@ -134,10 +134,8 @@ struct grower {
 	struct map made;    /* parent and step -> node that was made for it */
 	uint8_t *has_tail;  /* [frame_count + 1] of the file's: is callee of an item */
 	node_id *moved;     /* [node_count] new ids of the file's nodes */
-	node_id *parent;    /* [count] the new columns */
-	frame_id *frame;
-	struct narrow flags;
-	size_t count, parent_cap, frame_cap;
+	struct parents parents; /* the new columns */
+	struct narrow frames, flags;
 	size_t spare_count; /* nodes that may still be made: no real profile needs so many */
 };
 
@@ -163,15 +161,11 @@ static bool index_items(struct grower *g)
 /* UINT32_MAX: out of memory, or too many. */
 static node_id grow(struct grower *g, node_id parent, frame_id frame, uint64_t flags)
 {
-	size_t need = g->count + 1;
-	if (need >= LIMIT_IDS ||
-	    !vec_reserve((void **)&g->parent, &g->parent_cap, need, sizeof *g->parent) ||
-	    !vec_reserve((void **)&g->frame, &g->frame_cap, need, sizeof *g->frame) ||
-	    !narrow_append(&g->flags, &flags, 1))
+	uint64_t frame_number = frame;
+	if (g->parents.count + 1 >= LIMIT_IDS || !parents_append(&g->parents, &parent, 1) ||
+	    !narrow_append(&g->frames, &frame_number, 1) || !narrow_append(&g->flags, &flags, 1))
 		return UINT32_MAX;
-	g->parent[g->count] = parent;
-	g->frame[g->count] = frame;
-	return (node_id)g->count++;
+	return (node_id)g->parents.count - 1;
 }
 
 /* The innermost of an item's steps below a node, made unless it is there; UINT32_MAX: out of memory. */
@@ -198,11 +192,11 @@ static node_id grow_steps(struct grower *g, node_id below, uint32_t item)
 static bool grow_node(struct grower *g, node_id n)
 {
 	const struct profile *p = g->p;
-	frame_id frame = p->node_frame[n];
-	node_id old_parent = p->node_parent[n];
+	frame_id frame = profile_node_frame(p, n);
+	node_id old_parent = n < PROFILE_NODE_FIRST ? 0 : profile_node_parent(p, n);
 	node_id parent = n < PROFILE_NODE_FIRST ? 0 : g->moved[old_parent];
 	if (n >= PROFILE_NODE_FIRST && frame <= g->first_frame && g->has_tail[frame]) {
-		uint32_t item = map_find(&g->items, pair_of(p->node_frame[old_parent], frame));
+		uint32_t item = map_find(&g->items, pair_of(profile_node_frame(p, old_parent), frame));
 		if (item != MAP_ABSENT)
 			parent = grow_steps(g, parent, item);
 	}
@@ -213,13 +207,14 @@ static bool grow_node(struct grower *g, node_id n)
 
 static bool move_site(struct grower *g, size_t row)
 {
-	node_id *node = &g->p->site_node[row];
-	frame_id frame = g->p->node_frame[*node];
-	uint32_t item = map_find(&g->by_api, pair_of(frame, (uint32_t)profile_site_api(g->p, row)));
-	*node = g->moved[*node];
+	struct profile *p = g->p;
+	node_id node = profile_site_node(p, row);
+	uint64_t kind = pair_of(profile_node_frame(p, node), (uint32_t)profile_site_api(p, row));
+	uint32_t item = map_find(&g->by_api, kind);
+	node = g->moved[node];
 	if (item != MAP_ABSENT)
-		*node = grow_steps(g, *node, item);
-	return *node != UINT32_MAX;
+		node = grow_steps(g, node, item);
+	return node != UINT32_MAX && narrow_set(&p->site_nodes, row, node);
 }
 
 static bool grow_tree(struct grower *g)
@@ -232,15 +227,15 @@ static bool grow_tree(struct grower *g)
 		is_ok = move_site(g, i);
 	if (!is_ok)
 		return false;
-	mem_free(p->node_parent);
-	mem_free(p->node_frame);
+	parents_release(&p->node_parents);
+	narrow_release(&p->node_frames);
 	narrow_release(&p->node_flags);
-	p->node_parent = g->parent;
-	p->node_frame = g->frame;
+	p->node_parents = g->parents;
+	p->node_frames = g->frames;
 	p->node_flags = g->flags;
-	p->node_count = g->count;
-	g->parent = g->frame = NULL;
-	g->flags = (struct narrow){0};
+	p->node_count = g->parents.count;
+	g->parents = (struct parents){0};
+	g->frames = g->flags = (struct narrow){0};
 	return true;
 }
 
@@ -290,8 +285,8 @@ bool tails_apply(struct loader *l)
 	map_release(&g.made);
 	mem_free(g.has_tail);
 	mem_free(g.moved);
-	mem_free(g.parent);
-	mem_free(g.frame);
+	parents_release(&g.parents);
+	narrow_release(&g.frames);
 	narrow_release(&g.flags);
 	if (is_ok)
 		p->symbols.tails = *t;

@@ -56,7 +56,7 @@ static bool has_name(const struct finder *f, frame_id id)
 /* The module that a node's address lacks a name of; 0: none. */
 static mod_id module_missing(const struct finder *f, node_id n)
 {
-	frame_id id = n < PROFILE_NODE_FIRST ? 0 : f->p->node_frame[n];
+	frame_id id = n < PROFILE_NODE_FIRST ? 0 : profile_node_frame(f->p, n);
 	mod_id module = id ? f->p->frames[id - 1].module : 0;
 	bool is_startup = module && f->is_libc[module] && f->depth[n] <= STARTUP_FRAMES;
 	bool has_file = module && !(f->p->modules[module - 1].flags & MODULE_VDSO);
@@ -66,8 +66,8 @@ static mod_id module_missing(const struct finder *f, node_id n)
 static void measure_depths(struct finder *f)
 {
 	for (node_id n = 0; n < f->p->node_count; n++) {
-		bool is_top = n < PROFILE_NODE_FIRST || f->p->node_parent[n] < PROFILE_NODE_FIRST;
-		uint8_t above = is_top ? 0 : f->depth[f->p->node_parent[n]];
+		bool is_top = n < PROFILE_NODE_FIRST || profile_node_parent(f->p, n) < PROFILE_NODE_FIRST;
+		uint8_t above = is_top ? 0 : f->depth[profile_node_parent(f->p, n)];
 		f->depth[n] = above > STARTUP_FRAMES ? above : above + 1;
 	}
 }
@@ -106,7 +106,7 @@ static bool find_modules(struct finder *f, uint32_t *first_of)
 static bool add_address(struct finder *f, const uint32_t *first_of, node_id n)
 {
 	mod_id module = module_missing(f, n);
-	frame_id id = module ? f->p->node_frame[n] : 0;
+	frame_id id = module ? profile_node_frame(f->p, n) : 0;
 	if (!module || f->is_seen[id])
 		return true;
 	mod_id first = first_of[module];
@@ -149,7 +149,7 @@ static void fill_sets(struct finder *f, size_t from)
 	for (node_id n = 1; n < f->p->node_count; n++) {
 		mod_id module = module_missing(f, n);
 		uint32_t item = module ? f->item_of_module[module] : NONE;
-		f->set[n] = n < PROFILE_NODE_FIRST ? 0 : f->set[f->p->node_parent[n]];
+		f->set[n] = n < PROFILE_NODE_FIRST ? 0 : f->set[profile_node_parent(f->p, n)];
 		if (item != NONE && item >= from && item < from + SET_BITS)
 			f->set[n] |= UINT64_C(1) << (item - from);
 	}

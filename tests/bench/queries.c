@@ -90,8 +90,7 @@ static size_t text_bytes(const char *s)
 /* The model of profile.h without what serves to find things in it. */
 static size_t column_bytes(const struct profile *p)
 {
-	size_t bytes =
-		p->node_count * (sizeof *p->node_parent + sizeof *p->node_frame + sizeof(uint8_t));
+	size_t bytes = p->node_count * (sizeof(node_id) + sizeof(frame_id) + sizeof(uint8_t));
 	bytes += p->frame_count * sizeof *p->frames + p->site_count * sizeof(struct profile_site);
 	bytes += p->cohort_count * (3 * sizeof(uint32_t) + 1 + 4 * sizeof(uint64_t));
 	bytes += p->death_count * (sizeof(uint32_t) + 2 * sizeof(uint64_t));

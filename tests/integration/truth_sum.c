@@ -83,8 +83,8 @@ static enum neap_err add_cohorts(struct truth *t, struct err *e)
 		c->temporary_bytes = profile_cohort_temporary_bytes(p, i);
 	}
 	for (size_t i = 0; i < p->death_count; i++) {
-		t->cohorts[p->death_cohort[i] - 1].live_count -= profile_death_blocks(p, i);
-		t->cohorts[p->death_cohort[i] - 1].live_bytes -= profile_death_bytes(p, i);
+		t->cohorts[profile_death_cohort(p, i) - 1].live_count -= profile_death_blocks(p, i);
+		t->cohorts[profile_death_cohort(p, i) - 1].live_bytes -= profile_death_bytes(p, i);
 	}
 	for (size_t i = 0; i < p->peak_entry_count; i++) {
 		const struct profile_peak_entry *k = &p->peak_entries[i];
@@ -128,8 +128,8 @@ static void lines_of(const struct profile *p, frame_id f, uint32_t *first_out, u
 static uint32_t leaf_of(const struct truth *t, node_id node, const bool *is_wrapper)
 {
 	const struct profile *p = t->profile;
-	for (; node >= PROFILE_NODE_FIRST; node = p->node_parent[node]) {
-		frame_id f = p->node_frame[node];
+	for (; node >= PROFILE_NODE_FIRST; node = profile_node_parent(p, node)) {
+		frame_id f = profile_node_frame(p, node);
 		uint32_t first, end;
 		lines_of(p, f, &first, &end);
 		if (f && p->frames[f - 1].flags & FRAME_TAIL)
@@ -150,9 +150,9 @@ size_t truth_stack(const struct truth *t, node_id node, uint32_t *names_out, siz
 	const struct profile *p = t->profile;
 	const struct profile_symbols *s = &p->symbols;
 	size_t n = 0;
-	for (; node >= PROFILE_NODE_FIRST; node = p->node_parent[node]) {
+	for (; node >= PROFILE_NODE_FIRST; node = profile_node_parent(p, node)) {
 		uint32_t first, end;
-		lines_of(p, p->node_frame[node], &first, &end);
+		lines_of(p, profile_node_frame(p, node), &first, &end);
 		if (first == end && n++ < cap)
 			names_out[n - 1] = UINT32_MAX;
 		for (uint32_t i = first; i < end; i++)
@@ -218,7 +218,7 @@ enum neap_err truth_load(const struct profile *p, struct truth *out, struct err 
 		goto out;
 	}
 	for (size_t i = 0; i < p->cohort_count; i++)
-		sum_add(&sites[p->cohort_site[i] - 1], &out->cohorts[i]);
+		sum_add(&sites[profile_cohort_site(p, i) - 1], &out->cohorts[i]);
 	for (size_t i = 0; i < (p->has_symbols ? p->symbols.func_count : 0); i++)
 		is_wrapper[out->func_name[i]] |= sym_is_wrapper(p->symbols.funcs[i].name);
 	add_sites(out, sites, is_wrapper, stamps, scratch);

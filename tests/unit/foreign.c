@@ -34,11 +34,11 @@ static void tell_stack(const struct profile *p, node_id node, struct buf *out)
 {
 	node_id path[64];
 	size_t count = 0;
-	for (; node >= PROFILE_NODE_FIRST && count < 64; node = p->node_parent[node])
+	for (; node >= PROFILE_NODE_FIRST && count < 64; node = profile_node_parent(p, node))
 		path[count++] = node;
 	buf_puts(out, count ? "" : "[no stack]");
 	while (count-- > 0) {
-		tell_frame(p, p->node_frame[path[count]], out);
+		tell_frame(p, profile_node_frame(p, path[count]), out);
 		buf_puts(out, count > 0 ? ";" : "");
 	}
 }
@@ -47,8 +47,8 @@ static void tell_stack(const struct profile *p, node_id node, struct buf *out)
 static void deaths(const struct profile *p, uint64_t *blocks, uint64_t *bytes)
 {
 	for (size_t i = 0; i < p->death_count; i++) {
-		blocks[p->death_cohort[i] - 1] += profile_death_blocks(p, i);
-		bytes[p->death_cohort[i] - 1] += profile_death_bytes(p, i);
+		blocks[profile_death_cohort(p, i) - 1] += profile_death_blocks(p, i);
+		bytes[profile_death_cohort(p, i) - 1] += profile_death_bytes(p, i);
 	}
 }
 
@@ -82,7 +82,7 @@ void foreign_tell(const struct profile *p, struct buf *out)
 		   s.born_bytes, s.live_blocks, s.live_bytes, s.is_estimated ? ", estimated" : "",
 		   s.is_partial ? ", partial" : "");
 	for (size_t i = 0; i < p->cohort_count; i++) {
-		tell_stack(p, profile_site_node(p, p->cohort_site[i] - 1), out);
+		tell_stack(p, profile_site_node(p, profile_cohort_site(p, i) - 1), out);
 		buf_printf(out, " %" PRIu64 " %" PRIu64 " live %" PRIu64 " %" PRIu64,
 			   profile_cohort_births(p, i), profile_cohort_born_bytes(p, i),
 			   profile_cohort_births(p, i) - blocks[i],

@@ -15,7 +15,7 @@ static struct graph_sum deaths_until(const struct profile *p, size_t c, snap_id 
 	struct graph_sum sum = {0, 0};
 	for (snap_id s = 1; s <= until; s++) {
 		for (size_t i = p->death_first[s - 1]; i < p->death_first[s]; i++) {
-			if (p->death_cohort[i] != c + 1)
+			if (profile_death_cohort(p, i) != c + 1)
 				continue;
 			sum.blocks += (int64_t)profile_death_blocks(p, i);
 			sum.bytes += (int64_t)profile_death_bytes(p, i);
@@ -106,7 +106,7 @@ struct graph_sum ref_cohort(const struct profile *p, enum graph_pop pop, struct 
 
 static const char *name_at(const struct profile *p, node_id n, size_t i)
 {
-	frame_id f = p->node_frame[n];
+	frame_id f = profile_node_frame(p, n);
 	const struct profile_symbols *s = &p->symbols;
 	if (!f || !p->has_symbols || s->first_line[f - 1] + i >= s->first_line[f])
 		return NULL;
@@ -116,7 +116,7 @@ static const char *name_at(const struct profile *p, node_id n, size_t i)
 const char *ref_leaf(const struct profile *p, node_id n, bool (*is_wrapper)(const char *))
 {
 	const char *last = NULL;
-	for (; n >= PROFILE_NODE_FIRST; n = p->node_parent[n]) {
+	for (; n >= PROFILE_NODE_FIRST; n = profile_node_parent(p, n)) {
 		const char *at = name_at(p, n, 0);
 		if (!at)
 			return NULL; /* an address without a name is no wrapper */

@@ -42,7 +42,7 @@ static uint64_t lifetime_of(const struct ref_side *side, const struct part *b)
 
 static int64_t size_of(const struct profile *p, const struct part *b)
 {
-	uint64_t size = profile_site_size_bytes(p, p->cohort_site[b->cohort] - 1);
+	uint64_t size = profile_site_size_bytes(p, profile_cohort_site(p, b->cohort) - 1);
 	if (size != PROFILE_SIZE_MIXED)
 		return (int64_t)size;
 	return (int64_t)(profile_cohort_born_bytes(p, b->cohort) /
@@ -101,7 +101,7 @@ static bool block_named(const struct ref_side *side, const struct part *b,
 	snprintf(id, sizeof id, "%u", thread);
 	snprintf(shown, sizeof shown, "%s%s#%s", text, *text ? " " : "", id);
 	if (c->field == FIELD_API) {
-		enum profile_api api = profile_site_api(p, p->cohort_site[b->cohort] - 1);
+		enum profile_api api = profile_site_api(p, profile_cohort_site(p, b->cohort) - 1);
 		if (api == API_UNKNOWN)
 			return false;
 		text = profile_api_name(api);
@@ -188,7 +188,7 @@ static void split_cohort(const struct profile *p, size_t c, struct parts *out)
 	};
 	for (snap_id s = 1; s <= p->snapshot_count; s++) {
 		for (size_t i = p->death_first[s - 1]; i < p->death_first[s]; i++) {
-			if (p->death_cohort[i] != c + 1)
+			if (profile_death_cohort(p, i) != c + 1)
 				continue;
 			struct part b = rest;
 			b.death = s;
@@ -426,7 +426,7 @@ static void put_block_key(char *to, const struct ref_question *q, const struct r
 		put(to, *p->threads[id - 1].name ? " #" : "#");
 		put_number(to, id);
 	} else if (k->field == FIELD_API) {
-		enum profile_api api = profile_site_api(p, p->cohort_site[b->cohort] - 1);
+		enum profile_api api = profile_site_api(p, profile_cohort_site(p, b->cohort) - 1);
 		put(to, api == API_UNKNOWN ? "?" : profile_api_name(api));
 	} else if (k->field == FIELD_TYPE) {
 		put(to, type_of(side, s) ? type_of(side, s) : "?");
@@ -541,7 +541,7 @@ static void add_block(const struct ref_question *q, const struct ref_side *side,
 {
 	struct ref_stack s, recorded;
 	const struct profile *p = side->p;
-	ref_make_stack(&recorded, side, profile_site_node(p, p->cohort_site[b->cohort] - 1));
+	ref_make_stack(&recorded, side, profile_site_node(p, profile_cohort_site(p, b->cohort) - 1));
 	s = recorded;
 	add_sum(&t->all, b->value);
 	if (q->query->filter && !block_fits(side, b, &s, q->query->filter))

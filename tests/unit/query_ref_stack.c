@@ -34,7 +34,7 @@ static void add_word(struct ref_stack *s, const char *word)
 /* The functions of one node, innermost first, each put outside of those before. */
 static void add_node(struct ref_stack *s, const struct profile *p, node_id n)
 {
-	frame_id id = p->node_frame[n];
+	frame_id id = profile_node_frame(p, n);
 	const struct profile_frame *code = &p->frames[id - 1];
 	struct ref_frame f = {.pc = code->pc, .has_code = true};
 	f.path = code->module ? p->modules[code->module - 1].path : NULL;
@@ -67,7 +67,7 @@ void ref_make_stack(struct ref_stack *s, const struct ref_side *side, node_id n)
 {
 	const struct profile *p = side->p;
 	memset(s, 0, sizeof *s);
-	for (; n >= PROFILE_NODE_FIRST; n = p->node_parent[n])
+	for (; n >= PROFILE_NODE_FIRST; n = profile_node_parent(p, n))
 		add_node(s, p, n);
 	if (n == PROFILE_NODE_SIGNAL)
 		add_word(s, "[signal]");

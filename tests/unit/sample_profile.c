@@ -229,9 +229,9 @@ static const char *wrong_tree(const struct profile *p)
 	if (p->node_count < PROFILE_NODE_FIRST)
 		return "fixed nodes";
 	for (size_t i = PROFILE_NODE_FIRST; i < p->node_count; i++) {
-		if (!p->node_parent[i] || p->node_parent[i] >= i)
+		if (!profile_node_parent(p, i) || profile_node_parent(p, i) >= i)
 			return "parent of a node";
-		if (!p->node_frame[i] || p->node_frame[i] > p->frame_count)
+		if (!profile_node_frame(p, i) || profile_node_frame(p, i) > p->frame_count)
 			return "frame of a node";
 	}
 	for (size_t i = 0; i < p->site_count; i++)
@@ -244,7 +244,7 @@ static const char *wrong_tree(const struct profile *p)
 static const char *wrong_cohorts(const struct profile *p)
 {
 	for (size_t i = 0; i < p->cohort_count; i++) {
-		if (!p->cohort_site[i] || p->cohort_site[i] > p->site_count)
+		if (!profile_cohort_site(p, i) || profile_cohort_site(p, i) > p->site_count)
 			return "site of a cohort";
 		if (!profile_cohort_thread(p, i) || profile_cohort_thread(p, i) > p->thread_count)
 			return "thread of a cohort";
@@ -260,7 +260,7 @@ static const char *wrong_cohorts(const struct profile *p)
 			return "order of the times";
 	}
 	for (size_t i = 0; i < p->death_count; i++)
-		if (!p->death_cohort[i] || p->death_cohort[i] > p->cohort_count)
+		if (!profile_death_cohort(p, i) || profile_death_cohort(p, i) > p->cohort_count)
 			return "cohort of a death";
 	return NULL;
 }

@@ -172,11 +172,11 @@ Test(massif, trees_are_turned_round)
 	cr_assert(p->source.unknown & FACT_COUNTS);
 	bool has_main_f = false;
 	for (size_t i = 0; i < p->site_count; i++) {
-		node_id n = profile_site_node(p, i), up = p->node_parent[n];
-		frame_id leaf = p->node_frame[n];
+		node_id n = profile_site_node(p, i), up = profile_node_parent(p, n);
+		frame_id leaf = profile_node_frame(p, n);
 		if (up < PROFILE_NODE_FIRST || p->frames[leaf - 1].pc != 0x10b)
 			continue;
-		has_main_f = has_main_f || p->frames[p->node_frame[up] - 1].pc == 0x10c;
+		has_main_f = has_main_f || p->frames[profile_node_frame(p, up) - 1].pc == 0x10c;
 	}
 	cr_assert(has_main_f); /* main calls f, which allocates */
 	cr_assert_str_eq(p->modules[0].path, "/bin/x (deleted)");

@@ -71,8 +71,8 @@ static void compare_sites(const struct subject *s)
 	struct graph_sum *sites = mem_array(s->p->site_count, sizeof *sites);
 	graph_sum_sites(s->g, s->cohorts, sites);
 	for (size_t c = 0; c < s->p->cohort_count; c++) {
-		sites[s->p->cohort_site[c] - 1].blocks -= s->cohorts[c].blocks;
-		sites[s->p->cohort_site[c] - 1].bytes -= s->cohorts[c].bytes;
+		sites[profile_cohort_site(s->p, c) - 1].blocks -= s->cohorts[c].blocks;
+		sites[profile_cohort_site(s->p, c) - 1].bytes -= s->cohorts[c].bytes;
 	}
 	struct graph_sum none = {0, 0};
 	for (size_t i = 0; i < s->p->site_count; i++)

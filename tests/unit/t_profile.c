@@ -124,8 +124,8 @@ Test(profile, call_tree_comes_back)
 	static const node_id parents[] = {1, 4, 5, 2, 6, 3, 6, 10};
 	static const frame_id frames[] = {1, 5, 2, 3, 2, 4, 5, 5};
 	for (size_t i = 0; i < 8; i++) {
-		cr_assert_eq(p->node_parent[4 + i], parents[i]);
-		cr_assert_eq(p->node_frame[4 + i], frames[i]);
+		cr_assert_eq(profile_node_parent(p, 4 + i), parents[i]);
+		cr_assert_eq(profile_node_frame(p, 4 + i), frames[i]);
 		cr_assert_eq(profile_node_flags(p, 4 + i), i == 4 ? NODE_EXITING : 0);
 	}
 	cr_assert_eq(p->site_count, 5);
@@ -324,7 +324,7 @@ static void compare_cohorts(const struct profile *p, const struct model *m)
 {
 	cr_assert_eq(p->cohort_count, m->count);
 	for (size_t i = 0; i < m->count; i++) {
-		cr_assert_eq(p->cohort_site[i], m->cohorts[i].site);
+		cr_assert_eq(profile_cohort_site(p, i), m->cohorts[i].site);
 		cr_assert_eq(profile_cohort_thread(p, i), m->cohorts[i].thread);
 		cr_assert_eq(profile_cohort_birth(p, i), m->cohorts[i].birth);
 		cr_assert_eq(profile_cohort_flags(p, i), m->cohorts[i].flags);
@@ -345,7 +345,7 @@ static void compare_deaths(const struct profile *p, const struct model *m)
 		for (size_t d = p->death_first[s - 1]; d < p->death_first[s]; d++) {
 			blocks += profile_death_blocks(p, d);
 			bytes += profile_death_bytes(p, d);
-			deaths[p->death_cohort[d] - 1] += profile_death_blocks(p, d);
+			deaths[profile_death_cohort(p, d) - 1] += profile_death_blocks(p, d);
 		}
 		cr_assert_eq(blocks, m->deaths[s]);
 		cr_assert_eq(bytes, m->died_bytes[s]);
@@ -439,8 +439,8 @@ Test(profile, large_tables_are_split_into_blocks)
 	uint32_t count = 500000;
 	struct profile *p = write_and_parse(write_wide_tree, &count);
 	cr_assert_eq(p->node_count, count + PROFILE_NODE_FIRST);
-	cr_assert_eq(p->node_parent[PROFILE_NODE_FIRST + 77], PROFILE_NODE_FIRST + 76);
-	cr_assert_eq(p->node_frame[PROFILE_NODE_FIRST + 499999], 50000);
+	cr_assert_eq(profile_node_parent(p, PROFILE_NODE_FIRST + 77), PROFILE_NODE_FIRST + 76);
+	cr_assert_eq(profile_node_frame(p, PROFILE_NODE_FIRST + 499999), 50000);
 	profile_free(p);
 }
 

@@ -28,13 +28,13 @@ static void tell(const struct profile *p, struct buf *out)
 	buf_printf(out, "run %s %zu %u end %d %d\n", p->run.exe, p->run.argv_count, p->run.pid,
 		   (int)p->end.kind, p->end.status);
 	for (size_t i = 0; i < p->cohort_count; i++)
-		buf_printf(out, "c %u %u %u %llu %llu %llu\n", p->cohort_site[i],
+		buf_printf(out, "c %u %u %u %llu %llu %llu\n", profile_cohort_site(p, i),
 			   profile_cohort_thread(p, i), profile_cohort_birth(p, i),
 			   (unsigned long long)profile_cohort_births(p, i),
 			   (unsigned long long)profile_cohort_born_bytes(p, i),
 			   (unsigned long long)profile_cohort_temporary(p, i));
 	for (size_t i = 0; i < p->death_count; i++)
-		buf_printf(out, "d %u %llu %llu\n", p->death_cohort[i],
+		buf_printf(out, "d %u %llu %llu\n", profile_death_cohort(p, i),
 			   (unsigned long long)profile_death_blocks(p, i),
 			   (unsigned long long)profile_death_bytes(p, i));
 	for (size_t i = 0; i < p->snapshot_count; i++)
@@ -58,7 +58,7 @@ static struct buf tell_with(const void *data, size_t bytes, uint64_t thread_from
 	if (!err) {
 		tell(p, &text);
 		for (size_t i = 0; i < p->node_count; i++)
-			buf_printf(&text, "n %u %u %u\n", p->node_parent[i], p->node_frame[i],
+			buf_printf(&text, "n %u %u %u\n", profile_node_parent(p, i), profile_node_frame(p, i),
 				   profile_node_flags(p, (node_id)i));
 		for (size_t i = 0; i < p->frame_count; i++)
 			buf_printf(&text, "f %u %llx\n", p->frames[i].module,
