@@ -135,6 +135,24 @@ bool narrow_set(struct narrow *c, size_t row, uint64_t value)
 	return true;
 }
 
+bool narrow_reorder(struct narrow *c, const uint32_t *place)
+{
+	if (!c->width_bytes)
+		return true;
+	void *data = mem_array(c->count, c->width_bytes);
+	if (!data)
+		return false;
+	const uint16_t *from_2 = c->data;
+	for (size_t i = 0; i < c->count && c->width_bytes == 2; i++)
+		((uint16_t *)data)[place[i]] = from_2[i];
+	for (size_t i = 0; i < c->count && c->width_bytes != 2; i++)
+		put(data, c->width_bytes, place[i], narrow_get(c, i));
+	mem_free(c->data);
+	c->data = data;
+	c->cap = c->count;
+	return true;
+}
+
 void narrow_cut(struct narrow *c, size_t count)
 {
 	assert(count <= c->count);
@@ -160,6 +178,22 @@ bool rowset_add(struct rowset *s, size_t row)
 	s->words[word].bits |= 1ull << (row % 64);
 	s->count++;
 	return true;
+}
+
+bool rowset_begin(struct rowset *s, size_t row_count)
+{
+	s->word_count = s->word_cap = row_count / 64 + 1;
+	s->words = mem_zarray(s->word_count, sizeof *s->words);
+	return s->words;
+}
+
+void rowset_number(struct rowset *s)
+{
+	s->count = 0;
+	for (size_t w = 0; w < s->word_count; w++) {
+		s->words[w].before_count = (uint32_t)s->count;
+		s->count += (size_t)__builtin_popcountll(s->words[w].bits);
+	}
 }
 
 void rowset_release(struct rowset *s)

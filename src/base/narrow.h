@@ -43,6 +43,8 @@ bool narrow_append_zeros(struct narrow *c, size_t count);
 bool narrow_set(struct narrow *c, size_t row, uint64_t value); /* row < count */
 /* narrow_widen - make it at least as wide as `most` needs, so that setting up to that cannot fail. */
 bool narrow_widen(struct narrow *c, uint64_t most);
+/* narrow_reorder - row i goes to place[i], each row to another one; false: no memory, nothing is done. */
+bool narrow_reorder(struct narrow *c, const uint32_t *place);
 /* narrow_cut - drop the last rows; count is at most what it has. */
 void narrow_cut(struct narrow *c, size_t count);
 void narrow_release(struct narrow *c);
@@ -62,6 +64,14 @@ struct rowset {
 };
 /* rowset_add - a row after all that are there; false: out of memory. */
 bool rowset_add(struct rowset *s, size_t row);
+/* Or in any order: rowset_begin an empty one for rows less than row_count (false: out of memory), rowset_mark
+ * each, and rowset_number them before anything else is done with it. */
+bool rowset_begin(struct rowset *s, size_t row_count);
+static inline void rowset_mark(struct rowset *s, size_t row)
+{
+	s->words[row / 64].bits |= 1ull << (row % 64);
+}
+void rowset_number(struct rowset *s);
 /* rowset_find - its place, from 0; SIZE_MAX if it is not there. */
 static inline size_t rowset_find(const struct rowset *s, size_t row)
 {

@@ -17,6 +17,28 @@ bool parents_append(struct parents *t, const uint32_t *parents, size_t count)
 	return true;
 }
 
+bool parents_reorder(struct parents *t, const uint32_t *place)
+{
+	struct parents moved = {.count = t->count};
+	if (!rowset_begin(&moved.others, t->count))
+		return false;
+	for (uint32_t i = 0; i < t->count; i++) {
+		if (place[i] != place[parents_of(t, i)] + 1)
+			rowset_mark(&moved.others, place[i]);
+	}
+	rowset_number(&moved.others);
+	bool is_good = narrow_append_zeros(&moved.parent, moved.others.count) &&
+		       narrow_widen(&moved.parent, t->count);
+	for (uint32_t i = 0; is_good && i < t->count; i++) {
+		size_t at = rowset_find(&moved.others, place[i]);
+		is_good = at == SIZE_MAX ||
+			  narrow_set(&moved.parent, at, place[parents_of(t, i)]);
+	}
+	parents_release(t);
+	*t = moved;
+	return is_good;
+}
+
 void parents_release(struct parents *t)
 {
 	rowset_release(&t->others);

@@ -17,6 +17,8 @@ struct parents {
 
 /* parents_append - of the next nodes; false: out of memory, and it may only be released. */
 bool parents_append(struct parents *t, const uint32_t *parents, size_t count);
+/* parents_reorder - node i becomes node place[i], each another one; false: as above. */
+bool parents_reorder(struct parents *t, const uint32_t *place);
 void parents_release(struct parents *t);
 
 /* parents_of - of a node; O(1). */

@@ -9,6 +9,7 @@ src_profile_libprofile_la_SOURCES = \
 	src/profile/info.h \
 	src/profile/names.c \
 	src/profile/predict.c \
+	src/profile/preorder.c \
 	src/profile/profile.h \
 	src/profile/profile_priv.h \
 	src/profile/read_lanes.c \

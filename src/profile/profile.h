@@ -358,7 +358,11 @@ struct profile {
 	struct profile_frame *frames;
 	size_t frame_count;
 
-	/* nodes, indexed by node_id; node_count includes ids 0..3; parents come before children */
+	/*
+	 * Nodes, indexed by node_id; node_count includes ids 0..3.  They are in preorder, so their ids
+	 * are not those of the file: all that is below a node comes right after it, and what is below
+	 * PROFILE_NODE_ROOT before what is below the other fixed ones.
+	 */
 	struct parents node_parents;
 	struct narrow node_frames, node_flags;
 	size_t node_count;

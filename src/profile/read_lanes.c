@@ -94,27 +94,27 @@ static enum neap_err read_both(struct lane *tree, struct lane *rest, struct err 
 	swap_trees(rest->loader.p, tree->loader.p);
 	rest->loader.block_count += tree->loader.block_count;
 	rest->loader.p->damage.whole_bytes = rest->loader.p->file_bytes;
-	return loader_finish(&rest->loader, e);
+	return NEAP_OK;
 }
 
 enum neap_err read_in_lanes(struct survey *s, const char *name, uint64_t bytes,
-			    struct profile **out, struct err *e)
+			    struct loader *out, struct err *e)
 {
 	struct lane tree = {.survey = s, .is_tree = true}, rest = {.survey = s};
-	*out = NULL;
+	*out = (struct loader){.p = NULL};
 	enum neap_err err = loader_init(&rest.loader, name, bytes, e);
 	if (!err)
 		err = loader_init(&tree.loader, name, bytes, e);
 	tree.loader.is_lane = rest.loader.is_lane = true;
 	if (!err)
 		err = read_both(&tree, &rest, e);
-	if (!err) {
-		*out = rest.loader.p;
-		rest.loader.p = NULL;
-	}
 	loader_release(&tree.loader);
-	loader_release(&rest.loader);
 	profile_free(tree.loader.p);
+	if (!err) {
+		*out = rest.loader;
+		return NEAP_OK;
+	}
+	loader_release(&rest.loader);
 	profile_free(rest.loader.p);
 	return err;
 }

@@ -170,7 +170,7 @@ enum neap_err loader_finish(struct loader *l, struct err *e)
 	clamp_snap(p, &p->peak.snap, NULL);
 	if (!l->has_end && p->snapshot_count)
 		p->end.time_ns = p->snapshots[p->snapshot_count - 1].time_ns;
-	if (!tails_apply(l))
+	if (!tails_apply(l) || !preorder_apply(p))
 		return err_nomem(e, "the call tree");
 	if (!symbols_fit(p))
 		return err_nomem(e, "symbols of the profile");
@@ -215,31 +215,23 @@ static enum neap_err load_blocks(struct loader *l, const uint8_t *data, size_t b
 	}
 	l->p->damage.whole_bytes = pos;
 	l->p->damage.lost_bytes = bytes - pos;
-	return loader_finish(l, e);
+	return NEAP_OK;
 }
 
-/* One block after the other, damaged or not. */
+/* One block after the other, damaged or not.  *out is the caller's in any case. */
 static enum neap_err read_in_order(const uint8_t *data, size_t bytes, size_t pos,
-				   const char *name, struct profile **out, struct err *e)
+				   const char *name, struct loader *out, struct err *e)
 {
-	struct loader l;
-	enum neap_err err = loader_init(&l, name, bytes, e);
-	if (!err)
-		err = load_blocks(&l, data, bytes, pos, e);
-	loader_release(&l);
-	if (err)
-		profile_free(l.p);
-	else
-		*out = l.p;
-	return err;
+	enum neap_err err = loader_init(out, name, bytes, e);
+	return err ? err : load_blocks(out, data, bytes, pos, e);
 }
 
-enum neap_err profile_parse_with(const void *data, size_t bytes, const char *name,
-				 uint64_t thread_from_bytes, struct profile **out, struct err *e)
+static enum neap_err read_blocks(const void *data, size_t bytes, const char *name,
+				 uint64_t thread_from_bytes, struct loader *out, struct err *e)
 {
 	size_t pos;
 	struct survey s = {0};
-	*out = NULL;
+	*out = (struct loader){.p = NULL};
 	enum neap_err err = file_header_check(data, bytes, name, &pos, e);
 	if (!err)
 		err = look_over(data, bytes, pos, &s, e);
@@ -252,6 +244,32 @@ enum neap_err profile_parse_with(const void *data, size_t bytes, const char *nam
 		err = read_in_order(data, bytes, pos, name, out, e);
 	mem_free(s.blocks);
 	return err;
+}
+
+/* After the last block only the profile is needed: `owned`, the file if it is ours, makes room. */
+static enum neap_err parse(const void *data, size_t bytes, const char *name,
+			   uint64_t thread_from_bytes, struct buf *owned, struct profile **out,
+			   struct err *e)
+{
+	struct loader l;
+	*out = NULL;
+	enum neap_err err = read_blocks(data, bytes, name, thread_from_bytes, &l, e);
+	loader_release(&l);
+	if (owned)
+		buf_release(owned);
+	if (!err)
+		err = loader_finish(&l, e);
+	if (err)
+		profile_free(l.p);
+	else
+		*out = l.p;
+	return err;
+}
+
+enum neap_err profile_parse_with(const void *data, size_t bytes, const char *name,
+				 uint64_t thread_from_bytes, struct profile **out, struct err *e)
+{
+	return parse(data, bytes, name, thread_from_bytes, NULL, out, e);
 }
 
 enum neap_err profile_parse(const void *data, size_t bytes, const char *name, struct profile **out,
@@ -310,7 +328,7 @@ enum neap_err profile_open(const char *path, struct profile **out, struct err *e
 	struct buf file = {0};
 	enum neap_err err = profile_read_file(path, &file, e);
 	if (!err)
-		err = profile_parse(file.data, file.count_bytes, path, out, e);
+		err = parse(file.data, file.count_bytes, path, THREAD_FROM_BYTES, &file, out, e);
 	buf_release(&file);
 	return err;
 }

@@ -85,12 +85,13 @@ struct loader {
 };
 
 enum neap_err loader_init(struct loader *l, const char *name, uint64_t bytes, struct err *e);
-/* Frees everything but l->p. */
+/* Frees everything but l->p; what loader_finish needs stays. */
 void loader_release(struct loader *l);
 /* loader_block - decode a whole block.  ERR_FORMAT: it has no effect; ERR_NOMEM: give up. */
 enum neap_err loader_block(struct loader *l, const struct block *b, struct err *e);
 
-/* loader_finish - after the last block: what records name that is not there, and what to say of damage. */
+/* loader_finish - after the last block: what records name that is not there, the nodes in preorder, and what
+ * to say of damage. */
 enum neap_err loader_finish(struct loader *l, struct err *e);
 
 /* What a first look at the blocks shows. */
@@ -106,11 +107,11 @@ struct survey {
 	bool is_whole; /* no block is damaged or cut */
 };
 /*
- * read_in_lanes - read all blocks, with two threads.
- * Fails: ERR_NOMEM; ERR_FORMAT: nothing is said, the file is to be read another way.
+ * read_in_lanes - read all blocks, with two threads, up to loader_finish.
+ * Fails: ERR_NOMEM; ERR_FORMAT: nothing is said, the file is to be read another way.  *out is then empty.
  */
-enum neap_err read_in_lanes(struct survey *s, const char *name, uint64_t bytes,
-			    struct profile **out, struct err *e);
+enum neap_err read_in_lanes(struct survey *s, const char *name, uint64_t bytes, struct loader *out,
+			    struct err *e);
 
 /* A group of columns that grow together. */
 struct column {
@@ -145,6 +146,8 @@ void snap_reader_release(struct snap_reader *s);
 enum neap_err read_tails(struct loader *l, struct reader *r, struct err *e);
 /* tails_apply - put them into the tree, once all is read; false: out of memory, or too many nodes. */
 bool tails_apply(struct loader *l);
+/* preorder_apply - put the nodes in preorder (preorder.c); false: out of memory, the profile is broken. */
+bool preorder_apply(struct profile *p);
 /* symbols_fit - make the symbols have a run for every frame; false: out of memory. */
 bool symbols_fit(struct profile *p);
 

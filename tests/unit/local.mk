@@ -72,6 +72,10 @@ unit_tests += tests/unit/t_base_narrow
 tests_unit_t_base_narrow_CPPFLAGS = $(unit_cppflags)
 tests_unit_t_base_narrow_LDADD = $(unit_ldadd)
 
+unit_tests += tests/unit/t_base_parents
+tests_unit_t_base_parents_CPPFLAGS = $(unit_cppflags)
+tests_unit_t_base_parents_LDADD = $(unit_ldadd)
+
 unit_tests += tests/unit/t_base_mem
 tests_unit_t_base_mem_CPPFLAGS = $(unit_cppflags)
 tests_unit_t_base_mem_LDADD = $(unit_ldadd)

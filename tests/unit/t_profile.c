@@ -121,20 +121,20 @@ Test(profile, call_tree_comes_back)
 	cr_assert_eq(p->frames[3].module, 0);
 	cr_assert_eq(p->node_count, 12);
 	/* frame 5 left with a jump: once above frame 2, twice above malloc */
-	static const node_id parents[] = {1, 4, 5, 2, 6, 3, 6, 10};
-	static const frame_id frames[] = {1, 5, 2, 3, 2, 4, 5, 5};
+	static const node_id parents[] = {1, 4, 5, 6, 6, 8, 2, 3};
+	static const frame_id frames[] = {1, 5, 2, 2, 5, 5, 3, 4};
 	for (size_t i = 0; i < 8; i++) {
 		cr_assert_eq(profile_node_parent(p, 4 + i), parents[i]);
 		cr_assert_eq(profile_node_frame(p, 4 + i), frames[i]);
-		cr_assert_eq(profile_node_flags(p, 4 + i), i == 4 ? NODE_EXITING : 0);
+		cr_assert_eq(profile_node_flags(p, 4 + i), i == 3 ? NODE_EXITING : 0);
 	}
 	cr_assert_eq(p->site_count, 5);
 	cr_assert_eq(profile_site_size_bytes(p, 1), 0);
 	cr_assert_eq(profile_site_size_bytes(p, 2), PROFILE_SIZE_MIXED);
 	cr_assert_eq(profile_site_api(p, 2), API_REALLOC);
-	cr_assert_eq(profile_site_node(p, 0), 11);
-	cr_assert_eq(profile_site_node(p, 2), 8);
-	cr_assert_eq(profile_site_node(p, 4), 11);
+	cr_assert_eq(profile_site_node(p, 0), 9);
+	cr_assert_eq(profile_site_node(p, 2), 7);
+	cr_assert_eq(profile_site_node(p, 4), 9);
 	cr_assert_eq(p->frames[4].flags, FRAME_TAIL);
 	cr_assert_eq(p->frames[4].pc, 0x1100);
 	cr_assert_eq(p->symbols.lines[p->symbols.first_line[4]].line, 80);
@@ -432,6 +432,54 @@ static void write_wide_tree(struct profile_writer *w, void *ctx)
 	for (uint32_t i = 0; i < count; i++)
 		profile_add_node(w, i % 8 ? PROFILE_NODE_FIRST + i - 1 : 1, 1 + i % (count / 10),
 				 0);
+}
+
+#define RANDOM_NODES 3000u
+
+/* Nodes below any earlier one, in the order in which a program might come to them; a site each. */
+struct random_tree {
+	node_id parent[RANDOM_NODES + PROFILE_NODE_FIRST];
+};
+
+static void write_random_tree(struct profile_writer *w, void *ctx)
+{
+	struct random_tree *t = ctx;
+	uint64_t random = 7;
+	for (uint32_t i = 0; i < RANDOM_NODES; i++)
+		profile_add_frame(w, &(struct profile_frame){.pc = i + 1});
+	for (node_id n = PROFILE_NODE_FIRST; n < RANDOM_NODES + PROFILE_NODE_FIRST; n++) {
+		random = random * 6364136223846793005u + 1442695040888963407u;
+		t->parent[n] = random >> 62 ? n - 1 : 1 + (node_id)((random >> 20) % (n - 1));
+		profile_add_node(w, t->parent[n], n - PROFILE_NODE_FIRST + 1, 0);
+		profile_add_site(w, &(struct profile_site){.node = n, .size_bytes = n});
+	}
+}
+
+/* Frames tell the file's nodes: each node has its own. */
+static node_id file_node(const struct profile *p, node_id n)
+{
+	return n < PROFILE_NODE_FIRST ? n : profile_node_frame(p, n) + PROFILE_NODE_FIRST - 1;
+}
+
+Test(profile, nodes_come_in_preorder_with_the_parents_and_sites_of_the_file)
+{
+	struct random_tree t;
+	struct profile *p = write_and_parse(write_random_tree, &t);
+	cr_assert_eq(p->node_count, RANDOM_NODES + PROFILE_NODE_FIRST);
+	for (node_id n = PROFILE_NODE_FIRST; n < p->node_count; n++) {
+		node_id parent = profile_node_parent(p, n), above = n - 1;
+		cr_assert_eq(file_node(p, parent), t.parent[file_node(p, n)]);
+		/* The node before is the parent, or below it; below the fixed nodes, in their order. */
+		while (n > PROFILE_NODE_FIRST && above != parent && above >= PROFILE_NODE_FIRST)
+			above = profile_node_parent(p, above);
+		cr_assert(above == parent || (above < parent && parent < PROFILE_NODE_FIRST) ||
+				  n == PROFILE_NODE_FIRST,
+			  "node %u is below %u", n, parent);
+	}
+	for (size_t i = 0; i < p->site_count; i++)
+		cr_assert_eq(file_node(p, profile_site_node(p, i)),
+			     profile_site_size_bytes(p, i));
+	profile_free(p);
 }
 
 Test(profile, large_tables_are_split_into_blocks)
