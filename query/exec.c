@@ -122,9 +122,24 @@ static bool load(struct exec *x, size_t side, size_t m)
 	return true;
 }
 
-static enum neap_err need_stacks(struct plan *pl)
+/* Tables of frames of whole populations need none. */
+static bool is_of_nodes(const struct plan *pl)
 {
+	bool has_step = pl->view_stage && pl->view_stage->has_step;
+	for (size_t k = 0; k < pl->key_count; k++) {
+		if (pl->keys[k].kind == KEY_STACK)
+			return false;
+	}
+	return space_is_of_frames(pl) && !has_step && !pl->filters.count && !pl->transforms.count;
+}
+
+static enum neap_err need_stacks(struct exec *x)
+{
+	struct plan *pl = x->pl;
 	struct err e = {0};
+	x->is_of_nodes = is_of_nodes(pl);
+	if (x->is_of_nodes)
+		return NEAP_OK;
 	for (size_t side = 0; side < pl->side_count; side++) {
 		if (file_need_stacks(pl->sides[side].file, &e))
 			return query_fail_err(pl->error, pl->query->span, &e);
@@ -152,7 +167,7 @@ static enum neap_err check_cancelled(struct plan *pl)
 static enum neap_err load_cells(struct exec *x)
 {
 	struct plan *pl = x->pl;
-	enum neap_err code = need_stacks(pl);
+	enum neap_err code = need_stacks(x);
 	if (!code)
 		code = check_cancelled(pl);
 	if (!code && !exec_each_measure(x, load))

@@ -1,8 +1,9 @@
 /*
  * Running a plan: from cells to rows.
  *
- *   space FRAMES  vnodes are the stacks of a side; a group is a value of the frame keys, and its
- *                 total counts a cell once: only the outermost vnode of a group on each stack
+ *   space FRAMES  vnodes are the stacks of a side, or the nodes of its profile (walk.h); a group is a
+ *                 value of the frame keys, and its total counts a cell once: only the outermost
+ *                 frame of a group on each stack
  *   space TREE    vnodes are a tree made for the view; every vnode is a group
  *   space INVERTED  the same from the leaf up; rows are made when they are opened
  *   space FLAT    vnodes are values of keys of allocations, or whole stacks; every vnode is a
@@ -81,9 +82,8 @@ struct space {
 	struct stacks *tree; /* of merged */
 	const struct frame_groups *tree_groups;
 	size_t vnode_count[2];
-	const uint32_t *end[2];            /* by vnode; NULL: v + 1 */
+	const uint32_t *end[2];            /* by vnode; NULL: v + 1; not of FRAMES */
 	const uint32_t *group_of_entry[2]; /* FRAMES; GROUP_NONE: in no group */
-	const entry_id *entry_of[2];       /* FRAMES */
 	uint32_t *owned_groups[2];
 };
 
@@ -97,15 +97,6 @@ static inline uint32_t space_end_of(const struct space *sp, size_t side, uint32_
 {
 	return sp->end[side] ? sp->end[side][v] : v + 1;
 }
-/* space_group_at - the group of a vnode; GROUP_NONE for the root of stacks. */
-static inline uint32_t space_group_at(const struct space *sp, size_t side, uint32_t v)
-{
-	if (sp->kind != SPACE_FRAMES)
-		return v;
-	entry_id entry = sp->entry_of[side][v];
-	return entry == ENTRY_NONE ? GROUP_NONE : sp->group_of_entry[side][entry];
-}
-
 /* ---- sums (exec_sums.c) ------------------------------------------------------------------------ */
 
 struct places {             /* of 64 vnodes */
@@ -116,11 +107,7 @@ struct places {             /* of 64 vnodes */
 static inline uint32_t places_before(const struct places *places, uint32_t v)
 {
 	const struct places *at = &places[v / 64];
-	uint64_t w = at->has_cells & ((UINT64_C(1) << v % 64) - 1);
-	w -= w >> 1 & 0x5555555555555555u;
-	w = (w & 0x3333333333333333u) + (w >> 2 & 0x3333333333333333u);
-	w = (w + (w >> 4)) & 0x0f0f0f0f0f0f0f0fu;
-	return at->before + (uint32_t)(w * 0x0101010101010101u >> 56);
+	return at->before + bits_count(at->has_cells & ((UINT64_C(1) << v % 64) - 1));
 }
 static inline uint32_t places_has(const struct places *places, uint32_t v)
 {
@@ -175,6 +162,7 @@ struct exec {
 	uint32_t *self[2][MEASURE_COUNT];
 	struct graph_sum all[2]; /* the population without filters */
 
+	bool is_of_nodes;               /* FRAMES: cells are at nodes, no stacks are needed */
 	const struct stacks *stacks[2]; /* after transforms */
 	struct stacks *owned_stacks[2];
 	struct frame_groups frames;       /* by the keys of frames */
@@ -232,6 +220,8 @@ enum neap_err frame_groups_build(struct exec *x, const struct plan_key *keys, si
 /* group_key - the cell of a key (index in the plan) of a group. */
 struct result_cell group_key(struct exec *x, const struct group *g, size_t key_idx);
 
+/* space_is_of_frames - are its rows functions, lines, ..., and not stacks or blocks? */
+bool space_is_of_frames(const struct plan *pl);
 /* space_build - the space of the query, and where cells are in it; cells that zoom or a view's step
  * leave out are dropped (exec_space.c). */
 enum neap_err space_build(struct exec *x);
@@ -283,49 +273,16 @@ void extremes_release(struct extremes *e);
 /* grow - a larger array; false: no memory, and it is as it was. */
 bool grow(void **data, size_t count, size_t elem_bytes);
 
-/* A walk through the vnodes of a space of frames, in preorder: those at or below which cells are. */
-struct frame_walk {
-	const uint32_t *end;
-	const entry_id *entry;
-	const uint32_t *group_of_entry;
-	const struct places *places;
-	uint32_t v, to;            /* where it goes on, and stops */
-	uint32_t next_place;       /* the first at or after v */
-	uint32_t at, at_end;       /* the vnode that was found, and where it ends */
-	uint32_t group;            /* of it; GROUP_NONE: none */
-	uint32_t place, place_end; /* those at and below it; its own is less than next_place */
-};
-struct frame_walk frame_walk_init(const struct exec *x, size_t side, uint32_t from, uint32_t to);
-static inline bool frame_walk_next(struct frame_walk *w)
-{
-	for (uint32_t v = w->v; v < w->to;) {
-		uint32_t end = w->end[v], next = w->next_place + places_has(w->places, v);
-		uint32_t place_end = end == v + 1 ? next : places_before(w->places, end);
-		if (w->next_place == place_end) {
-			v = end;
-			continue;
-		}
-		entry_id entry = w->entry[v];
-		w->group = entry == ENTRY_NONE ? GROUP_NONE : w->group_of_entry[entry];
-		w->at = v;
-		w->at_end = end;
-		w->place = w->next_place;
-		w->place_end = place_end;
-		w->next_place = next;
-		w->v = v + 1;
-		return true;
-	}
-	return false;
-}
-/* frames_above - from a vnode to the one that it is below; false: that is the root. */
-bool frames_above(const struct exec *x, size_t side, uint32_t *v, uint32_t *group_out,
-		  uint32_t *end_out);
 bool frames_as_if_large(const struct exec *x);
 /* frames_use_two_threads - is the way through a side's vnodes long enough? */
 bool frames_use_two_threads(const struct exec *x, size_t side);
 /* Each: false: no memory, or cancelled. */
 bool frames_sum(struct exec *x, size_t side);
 bool frames_find_extremes(struct exec *x, size_t side);
+/* frames_sum_sets - add to `total` of each set what is on the stacks of any of its groups, once each.
+ *   set_of_group  by group; GROUP_NONE: in no set */
+bool frames_sum_sets(struct exec *x, size_t side, const uint32_t *set_of_group, size_t set_count,
+		     struct values *sets);
 
 enum neap_err sums_build(struct exec *x);
 void sums_release(struct exec *x);
@@ -334,6 +291,8 @@ struct graph_sum self_of_group(const struct exec *x, size_t side, enum measure m
 struct graph_sum total_of_group(const struct exec *x, size_t side, enum measure m, uint32_t group);
 void values_of_cells(const struct exec *x, struct values *out);
 void values_of_group(const struct exec *x, uint32_t group, struct values *out);
+/* set_of_groups - these groups as set 0, for frames_sum_sets; NULL: no memory. */
+uint32_t *set_of_groups(const struct exec *x, const uint32_t *groups, size_t count);
 /* values_of_set - several groups as one: each cell counts once. */
 enum neap_err values_of_set(struct exec *x, const uint32_t *groups, size_t count,
 			    struct values *out);

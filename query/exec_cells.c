@@ -297,12 +297,6 @@ static enum neap_err load_by_death(struct cells *c, struct err *e)
 	return is_good ? NEAP_OK : err_nomem(e, "the population");
 }
 
-static enum neap_err begin(const struct plan_side *side, struct cells *out, struct err *e)
-{
-	*out = (struct cells){.file = side->file, .side = *side};
-	return file_need_stacks(side->file, e);
-}
-
 static enum neap_err finish(struct cells *c, enum neap_err code)
 {
 	if (code)
@@ -313,8 +307,9 @@ static enum neap_err finish(struct cells *c, enum neap_err code)
 enum neap_err cells_load_births(const struct plan_side *side, struct cells *out, struct err *e)
 {
 	const struct profile *p = side->file->p;
-	enum neap_err code = begin(side, out, e);
-	if (!code && !reserve(out, p->cohort_count, false))
+	enum neap_err code = NEAP_OK;
+	*out = (struct cells){.file = side->file, .side = *side};
+	if (!reserve(out, p->cohort_count, false))
 		code = err_nomem(e, "the population");
 	for (size_t i = 0; !code && i < p->cohort_count; i++) {
 		struct graph_sum born = {(int64_t)profile_cohort_births(p, i),
@@ -327,10 +322,8 @@ enum neap_err cells_load_births(const struct plan_side *side, struct cells *out,
 enum neap_err cells_load(const struct plan_side *side, bool by_death, struct cells *out,
 			 struct err *e)
 {
-	enum neap_err code = begin(side, out, e);
-	if (!code)
-		code = by_death ? load_by_death(out, e) : load_cohorts(out, e);
-	return finish(out, code);
+	*out = (struct cells){.file = side->file, .side = *side};
+	return finish(out, by_death ? load_by_death(out, e) : load_cohorts(out, e));
 }
 
 void cells_keep(struct cells *c, const uint8_t *keep)

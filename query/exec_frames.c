@@ -1,22 +1,21 @@
 /*
  * Totals of groups in a space of frames.
  *
- * A group's total is the sum of what lies at and below its outermost vnodes; in preorder these are
- * found by keeping for each group the end of the last one:
+ * A group's total is the sum of what lies at and below its outermost frames.  A walk through the stacks
+ * (walk.h) tells where these begin and end, in places where cells are:
  *
- *     v      0 1 2 3 4 5
- *     group  . a b a a c      vnode 3 is below 1 (end 4): not outermost; vnode 4 is
+ *     place 0  a > b > a      a is open from 0 to 2 (the a below it changes nothing),
+ *     place 1  a > c > b      b from 0 to 1 and from 1 to 2, c from 1 to 2
  *
- * The way through the vnodes of a large profile is walked by two threads, half each.  What the
- * second has to know of the first half are the vnodes that its own lie below.
+ * Many places are walked by two threads, half each: what is open where the one ends, the other opens anew.
  */
 #include "config.h"
 
-#include "query/exec.h"
+#include "query/walk.h"
 
 #include "src/base/both.h"
 
-#define TWO_THREADS_FROM 200000u /* vnodes */
+#define TWO_THREADS_FROM 30000u /* places */
 
 bool frames_as_if_large(const struct exec *x)
 {
@@ -25,81 +24,161 @@ bool frames_as_if_large(const struct exec *x)
 
 bool frames_use_two_threads(const struct exec *x, size_t side)
 {
-	return x->space.vnode_count[side] >= TWO_THREADS_FROM || frames_as_if_large(x);
+	return x->prefix[side].place_count >= TWO_THREADS_FROM || frames_as_if_large(x);
 }
 
-struct frame_walk frame_walk_init(const struct exec *x, size_t side, uint32_t from, uint32_t to)
+/* ---- walks ------------------------------------------------------------------------------- */
+
+/* The word of a place. */
+static size_t find_word(const struct places *places, size_t vnode_count, uint32_t place)
 {
-	const struct space *sp = &x->space;
-	return (struct frame_walk){
-		.end = sp->end[side],
-		.entry = sp->entry_of[side],
-		.group_of_entry = sp->group_of_entry[side],
+	size_t low = 0,
+	       high = vnode_count / 64 + 1; /* the last word with places[word].before <= place */
+	while (high - low > 1) {
+		size_t middle = low + (high - low) / 2;
+		if (places[middle].before <= place)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+struct walk walk_begin(struct exec *x, size_t side, uint32_t from, uint32_t to)
+{
+	const struct query_file *f = x->pl->sides[side].file;
+	struct walk w = {
+		.x = x,
+		.side = side,
+		.p = x->is_of_nodes ? f->p : NULL,
+		.stacks = x->stacks[side],
+		.first_entry = f->columns.first_entry,
+		.root = x->is_of_nodes ? PROFILE_NODE_ROOT : VNODE_ROOT,
 		.places = x->places[side],
-		.v = from,
+		.word = find_word(x->places[side], x->space.vnode_count[side], from),
+		.next_place = from,
 		.to = to,
-		.next_place = places_before(x->places[side], from),
 	};
+	w.bits = w.places[w.word].has_cells;
+	for (uint32_t place = w.places[w.word].before; w.bits && place < from; place++)
+		w.bits &= w.bits - 1;
+	return w;
 }
 
-bool frames_above(const struct exec *x, size_t side, uint32_t *v, uint32_t *group_out,
-		  uint32_t *end_out)
+static void go_to(struct walk *w, size_t word, uint64_t bits_before)
 {
-	*v = x->stacks[side]->parent[*v];
-	*group_out = space_group_at(&x->space, side, *v);
-	*end_out = space_end_of(&x->space, side, *v);
-	return *v != VNODE_ROOT;
+	w->word = word;
+	w->bits = w->places[word].has_cells & ~bits_before;
+	w->next_place =
+		w->places[word].before + bits_count(w->places[word].has_cells & bits_before);
+}
+
+void walk_skip(struct walk *w, uint32_t depth)
+{
+	uint32_t v = w->way[depth].v;
+	uint32_t end = w->p ? parents_end(&w->p->node_parents, v) : w->stacks->end[v];
+	go_to(w, end / 64, (UINT64_C(1) << end % 64) - 1);
+	if (w->next_place > w->to)
+		w->next_place = w->to;
+}
+
+struct walk walk_all(struct exec *x, size_t side)
+{
+	struct walk w = walk_begin(x, side, 0, x->prefix[side].place_count);
+	w.polls = true;
+	return w;
+}
+
+void walk_release(struct walk *w)
+{
+	mem_free(w->way);
+	mem_free(w->chains);
+	w->way = NULL;
+	w->chains = NULL;
+}
+
+/* One look at a vnode tells its key mostly. */
+static bool find_keys(struct ranges *r)
+{
+	const struct graph_columns *c = &r->w.x->pl->sides[r->w.side].file->columns;
+	size_t count = r->w.p ? c->frame_count : c->entry_count;
+	r->key_of_kind = mem_array(count, sizeof *r->key_of_kind);
+	for (uint32_t kind = 0; r->key_of_kind && kind < count; kind++) {
+		entry_id entry, end;
+		walk_entries(&r->w, kind, &entry, &end);
+		r->key_of_kind[kind] = end - entry == 1 ? ranges_key(r, entry) : KEY_MANY;
+	}
+	return r->key_of_kind;
+}
+
+bool ranges_begin(struct ranges *r, const struct walk *w, const uint32_t *key_of_group,
+		  size_t key_count)
+{
+	*r = (struct ranges){.w = *w, .key_of_group = key_of_group};
+	r->group_of_entry = w->x->space.group_of_entry[w->side];
+	r->is_open = mem_zarray(key_count, 1);
+	r->is_single = key_count == 1;
+	bool is_good = r->is_open && find_keys(r);
+	r->w.key_of_kind = r->key_of_kind;
+	return is_good;
+}
+
+/* What is below a fixed node does not come right after it. */
+void ranges_skip(struct ranges *r)
+{
+	uint32_t depth = r->open[0].depth;
+	if (!r->w.p || r->w.way[depth].v >= PROFILE_NODE_FIRST)
+		walk_skip(&r->w, depth);
+}
+
+void ranges_release(struct ranges *r)
+{
+	walk_release(&r->w);
+	mem_free(r->is_open);
+	mem_free(r->key_of_kind);
+	mem_free(r->open);
 }
 
 /* ---- totals ----------------------------------------------------------------------------- */
 
-/* What a walk finds.  By group lie side by side where its last outermost vnode ends, and its sums:
- * rows[group * stride], and as graph_sum what follows it. */
+/* What a walk finds: sums of all measures, by group. */
 struct tally {
 	struct exec *x;
-	size_t side, stride;
-	uint32_t from, to; /* vnodes */
-	bool polls;        /* in the thread of the query */
-	int64_t *rows;
+	size_t side;
+	struct ranges ranges;
+	bool is_good;
+	struct graph_sum *sums; /* [group * width] */
 };
 
-static struct graph_sum *sums_at(const struct tally *t, uint32_t group)
+static bool tally_begin(struct tally *t, uint32_t from, uint32_t to, bool polls)
 {
-	return (struct graph_sum *)&t->rows[group * t->stride + 1];
+	size_t count = t->x->space.group_count;
+	struct walk w = walk_begin(t->x, t->side, from, to);
+	w.polls = polls;
+	t->sums = mem_zarray(count, t->x->prefix[t->side].width * sizeof *t->sums);
+	bool is_good = ranges_begin(&t->ranges, &w, NULL, count) && t->sums;
+	t->ranges.sums = (const char *)t->sums;
+	t->ranges.sums_bytes = t->x->prefix[t->side].width * sizeof *t->sums;
+	return is_good;
 }
 
-static bool tally_init(struct tally *t)
+static void tally_release(struct tally *t)
 {
-	const struct space *sp = &t->x->space;
-	t->stride = 1 + 2 * t->x->prefix[t->side].width;
-	t->rows = mem_zarray(sp->group_count, t->stride * sizeof *t->rows);
-	return t->rows;
+	ranges_release(&t->ranges);
+	mem_free(t->sums);
 }
 
-static void cover_above(struct tally *t)
+static void tally_range(void *context, uint32_t group, uint32_t place, uint32_t place_end)
 {
-	uint32_t group, end;
-	for (uint32_t v = t->from; frames_above(t->x, t->side, &v, &group, &end);) {
-		if (group != GROUP_NONE && t->rows[group * t->stride] < end)
-			t->rows[group * t->stride] = end;
-	}
+	struct tally *t = context;
+	const struct prefix *p = &t->x->prefix[t->side];
+	prefix_add(p, place, place_end, t->sums + group * p->width);
 }
 
 static void tally_walk(void *arg)
 {
 	struct tally *t = arg;
-	const struct prefix *p = &t->x->prefix[t->side];
-	struct frame_walk w = frame_walk_init(t->x, t->side, t->from, t->to);
-	cover_above(t);
-	for (uint32_t i = 1; frame_walk_next(&w); i++) {
-		if (t->polls && exec_polls(t->x, i))
-			return;
-		int64_t *covered_to = w.group == GROUP_NONE ? NULL : &t->rows[w.group * t->stride];
-		if (!covered_to || w.at < *covered_to)
-			continue;
-		*covered_to = w.at_end;
-		prefix_add(p, w.place, w.place_end, sums_at(t, w.group));
-	}
+	t->is_good = ranges_walk(&t->ranges, tally_range, t);
 }
 
 static void give_totals(const struct tally *first, const struct tally *second)
@@ -109,9 +188,9 @@ static void give_totals(const struct tally *first, const struct tally *second)
 	for (size_t k = 0; k < p->width; k++) {
 		struct graph_sum *total = x->sums[first->side][p->measures[k]].total;
 		for (uint32_t g = 0; g < x->space.group_count; g++) {
-			total[g] = sums_at(first, g)[k];
-			if (second->rows)
-				sum_add(&total[g], &sums_at(second, g)[k]);
+			total[g] = first->sums[g * p->width + k];
+			if (second->sums)
+				sum_add(&total[g], &second->sums[g * p->width + k]);
 		}
 	}
 }
@@ -119,33 +198,35 @@ static void give_totals(const struct tally *first, const struct tally *second)
 /* All measures at once: the way is long. */
 bool frames_sum(struct exec *x, size_t side)
 {
-	uint32_t count = (uint32_t)x->space.vnode_count[side];
+	uint32_t count = x->prefix[side].place_count;
 	bool has_two = frames_use_two_threads(x, side);
 	uint32_t middle = has_two ? count / 2 : count;
-	struct tally first = {.x = x, .side = side, .to = middle, .polls = true};
-	struct tally second = {.x = x, .side = side, .from = middle, .to = count};
-	bool is_good = tally_init(&first) && (!has_two || tally_init(&second));
+	struct tally first = {.x = x, .side = side};
+	struct tally second = {.x = x, .side = side, .is_good = true};
+	bool is_good = tally_begin(&first, 0, middle, true) &&
+		       (!has_two || tally_begin(&second, middle, count, false));
 	if (is_good && has_two)
 		both_run(tally_walk, &first, &second);
 	else if (is_good)
 		tally_walk(&first);
-	is_good = is_good && !x->pl->was_cancelled;
+	is_good = is_good && first.is_good && second.is_good;
 	if (is_good)
 		give_totals(&first, &second);
-	mem_free(first.rows);
-	mem_free(second.rows);
+	tally_release(&first);
+	tally_release(&second);
 	return is_good;
 }
 
 /* ---- extremes ------------------------------------------------------------------------------ */
 
 struct open_frame {
-	uint32_t end, group;
+	uint32_t kind; /* see walk.h */
 	int64_t max_bytes;
 	uint64_t first_ns, last_ns;
 };
 struct extremes_walk {
-	struct exec *x;
+	struct walk w;
+	const uint32_t *group_of_entry;
 	struct extremes by_place, by_group;
 	struct open_frame *open; /* vnodes on the way to where the walk is */
 	size_t count, cap;
@@ -156,53 +237,93 @@ static struct extremes of_frame(struct open_frame *f)
 	return (struct extremes){&f->max_bytes, &f->first_ns, &f->last_ns};
 }
 
-/* What ends before v goes to its group and to what it is below. */
-static void close_frames(struct extremes_walk *w, uint32_t v)
+/* What ends goes to its groups and to what it is below.  Nested frames of a group change nothing. */
+static void close_frames(struct extremes_walk *e, size_t depth)
 {
-	while (w->count && w->open[w->count - 1].end <= v) {
-		struct extremes e = of_frame(&w->open[--w->count]);
-		uint32_t group = w->open[w->count].group;
-		if (group != GROUP_NONE)
-			extremes_widen(&w->by_group, group, &e, 0);
-		if (!w->count)
+	while (e->count > depth) {
+		struct extremes of = of_frame(&e->open[--e->count]);
+		entry_id entry, end;
+		walk_entries(&e->w, e->open[e->count].kind, &entry, &end);
+		for (; entry < end; entry++) {
+			if (e->group_of_entry[entry] != GROUP_NONE)
+				extremes_widen(&e->by_group, e->group_of_entry[entry], &of, 0);
+		}
+		if (!e->count)
 			return;
-		struct extremes above = of_frame(&w->open[w->count - 1]);
-		extremes_widen(&above, 0, &e, 0);
+		struct extremes above = of_frame(&e->open[e->count - 1]);
+		extremes_widen(&above, 0, &of, 0);
 	}
 }
 
-/* Nested vnodes of a group change nothing. */
-static bool walk_extremes(struct extremes_walk *w, size_t side)
+static bool open_frames(struct extremes_walk *e)
 {
-	struct frame_walk at =
-		frame_walk_init(w->x, side, 0, (uint32_t)w->x->space.vnode_count[side]);
-	for (uint32_t i = 1; frame_walk_next(&at); i++) {
-		close_frames(w, at.at);
-		if (!vec_reserve((void **)&w->open, &w->cap, w->count + 1, sizeof *w->open) ||
-		    exec_polls(w->x, i))
-			return false;
-		w->open[w->count] = (struct open_frame){.end = at.at_end, .group = at.group};
-		struct extremes e = of_frame(&w->open[w->count++]);
-		extremes_clear(&e, 0);
-		if (at.place != at.next_place)
-			extremes_widen(&e, 0, &w->by_place, at.place);
+	if (!vec_reserve((void **)&e->open, &e->cap, e->w.way_count, sizeof *e->open))
+		return false;
+	for (; e->count < e->w.way_count; e->count++) {
+		e->open[e->count] = (struct open_frame){.kind = e->w.way[e->count].key};
+		struct extremes of = of_frame(&e->open[e->count]);
+		extremes_clear(&of, 0);
 	}
-	close_frames(w, UINT32_MAX);
 	return true;
+}
+
+static bool walk_extremes(struct extremes_walk *e)
+{
+	while (walk_next(&e->w)) {
+		close_frames(e, e->w.kept_count);
+		if (!open_frames(e))
+			return false;
+		struct extremes of = of_frame(&e->open[e->count - 1]);
+		extremes_widen(&of, 0, &e->by_place, e->w.place);
+	}
+	close_frames(e, 0);
+	return !e->w.has_failed;
 }
 
 bool frames_find_extremes(struct exec *x, size_t side)
 {
 	const struct cells *c = &x->cells[side][MEASURE_MAIN];
-	struct extremes_walk w = {.x = x};
-	bool is_good = extremes_init(&w.by_place, x->prefix[side].place_count) &&
-		       extremes_init(&w.by_group, x->space.group_count);
+	struct extremes_walk e = {.w = walk_all(x, side),
+				  .group_of_entry = x->space.group_of_entry[side]};
+	bool is_good = extremes_init(&e.by_place, x->prefix[side].place_count) &&
+		       extremes_init(&e.by_group, x->space.group_count);
 	for (size_t i = 0; is_good && i < c->count; i++)
-		extremes_of_cell(&w.by_place, c, i,
+		extremes_of_cell(&e.by_place, c, i,
 				 places_before(x->places[side], x->place[side][MEASURE_MAIN][i]));
-	is_good = is_good && walk_extremes(&w, side);
-	extremes_release(&w.by_place);
-	mem_free(w.open);
-	x->extremes[side] = w.by_group;
+	is_good = is_good && walk_extremes(&e);
+	extremes_release(&e.by_place);
+	mem_free(e.open);
+	walk_release(&e.w);
+	x->extremes[side] = e.by_group;
+	return is_good;
+}
+
+/* ---- sets of groups ------------------------------------------------------------------------ */
+
+struct set_totals {
+	const struct exec *x;
+	size_t side;
+	struct values *sets;
+};
+
+static void add_to_set(void *context, uint32_t set, uint32_t place, uint32_t place_end)
+{
+	struct set_totals *t = context;
+	const struct prefix *p = &t->x->prefix[t->side];
+	struct graph_sum sums[MEASURE_COUNT] = {{0, 0}};
+	prefix_add(p, place, place_end, sums);
+	for (size_t k = 0; k < p->width; k++)
+		sum_add(&t->sets[set].side[t->side].total[p->measures[k]], &sums[k]);
+}
+
+bool frames_sum_sets(struct exec *x, size_t side, const uint32_t *set_of_group, size_t set_count,
+		     struct values *sets)
+{
+	struct set_totals t = {.x = x, .side = side, .sets = sets};
+	struct walk w = walk_all(x, side);
+	struct ranges r;
+	bool is_good =
+		ranges_begin(&r, &w, set_of_group, set_count) && ranges_walk(&r, add_to_set, &t);
+	ranges_release(&r);
 	return is_good;
 }

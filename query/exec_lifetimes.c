@@ -7,7 +7,7 @@
  */
 #include "config.h"
 
-#include "query/exec.h"
+#include "query/walk.h"
 
 #include "src/base/both.h"
 
@@ -304,7 +304,7 @@ static void add_place(const struct exec *x, size_t side, uint32_t place)
  * The cells of many groups lie all over the order, and so do the groups of neighbours in it.  So the
  * runs of cells of all outermost vnodes are listed first, apart for every few groups: their blocks of
  * each lifetime, which are what is added to, then stay in the cache.  Two threads list runs of
- * half the vnodes each, and add up every other part.
+ * half the places each, and add up every other part.
  */
 #define PART_NUMBERS 60000u
 #define RUNS_AHEAD   12u
@@ -318,13 +318,13 @@ struct filling {
 	struct exec *x;
 	size_t side;
 	bool polls;             /* in the thread of the query */
-	uint32_t from, to;      /* vnodes whose runs it lists */
+	uint32_t from, to;      /* places whose runs it lists */
 	const uint32_t *row_of; /* by group; NO_ROW: nobody asks */
 	const uint32_t *groups; /* by row */
 	size_t row_count, part_rows, part_count;
-	unsigned part_shift;  /* part_rows is this power of 2 */
-	size_t first_part;    /* it adds up this one and each second after it */
-	uint32_t *covered;    /* by group: where its last outermost vnode ends */
+	unsigned part_shift; /* part_rows is this power of 2 */
+	size_t first_part;   /* it adds up this one and each second after it */
+	bool has_failed;
 	size_t *next;         /* by part: how many runs; then where the next one goes */
 	struct run *runs;     /* of both; NULL: they are counted */
 	const size_t *end_of; /* by part, in runs */
@@ -334,41 +334,35 @@ struct filling {
 static bool filling_init(struct filling *f)
 {
 	size_t ranks = f->x->lifetimes[f->side]->rank_count;
-	f->covered = mem_array(f->x->space.group_count, sizeof *f->covered);
 	f->next = mem_zarray(f->part_count, sizeof *f->next);
 	f->blocks = mem_array(f->part_rows, ranks * sizeof *f->blocks);
-	return f->covered && f->next && f->blocks;
+	return f->next && f->blocks;
 }
 
 static void filling_release(struct filling *f)
 {
-	mem_free(f->covered);
 	mem_free(f->next);
 	mem_free(f->blocks);
+}
+
+static void list_run(void *context, uint32_t row, uint32_t place, uint32_t place_end)
+{
+	struct filling *f = context;
+	const uint32_t *first = f->x->cell_first[f->side];
+	size_t at = f->next[row >> f->part_shift]++;
+	if (f->runs)
+		f->runs[at] = (struct run){row, first[place], first[place_end]};
 }
 
 static void list_runs(void *arg)
 {
 	struct filling *f = arg;
-	const uint32_t *first = f->x->cell_first[f->side];
-	struct frame_walk w = frame_walk_init(f->x, f->side, f->from, f->to);
-	uint32_t group, end;
-	memset(f->covered, 0, f->x->space.group_count * sizeof *f->covered);
-	for (uint32_t v = f->from; frames_above(f->x, f->side, &v, &group, &end);) {
-		if (group != GROUP_NONE && f->covered[group] < end)
-			f->covered[group] = end;
-	}
-	for (uint32_t i = 1; frame_walk_next(&w); i++) {
-		if (f->polls && exec_polls(f->x, i))
-			return;
-		uint32_t row = w.group == GROUP_NONE ? NO_ROW : f->row_of[w.group];
-		if (row == NO_ROW || w.at < f->covered[w.group])
-			continue;
-		f->covered[w.group] = w.at_end;
-		size_t at = f->next[row >> f->part_shift]++;
-		if (f->runs)
-			f->runs[at] = (struct run){row, first[w.place], first[w.place_end]};
-	}
+	struct walk w = walk_begin(f->x, f->side, f->from, f->to);
+	struct ranges r;
+	w.polls = f->polls;
+	f->has_failed =
+		!ranges_begin(&r, &w, f->row_of, f->row_count) || !ranges_walk(&r, list_run, f);
+	ranges_release(&r);
 }
 
 static void add_each(const struct lifetimes *l, double *blocks, size_t first, size_t end)
@@ -477,18 +471,20 @@ static bool fill(struct filling f[2], size_t *end_of)
 	if (!end_of || !filling_init(&f[0]) || !filling_init(&f[1]))
 		return false;
 	run_two(f, list_runs);
+	bool is_good = !f[0].has_failed && !f[1].has_failed && !pl->was_cancelled;
 	size_t count = place_runs(f, end_of);
-	struct run *runs = pl->was_cancelled ? NULL : mem_array(count, sizeof *runs);
+	struct run *runs = is_good ? mem_array(count, sizeof *runs) : NULL;
 	for (size_t half = 0; half < 2; half++) {
 		f[half].runs = runs;
 		f[half].end_of = end_of;
 	}
 	if (runs)
 		run_two(f, list_runs);
-	if (runs && !pl->was_cancelled)
+	is_good = runs && !f[0].has_failed && !f[1].has_failed && !pl->was_cancelled;
+	if (is_good)
 		run_two(f, add_parts);
 	mem_free(runs);
-	return runs && !pl->was_cancelled;
+	return is_good && !pl->was_cancelled;
 }
 
 static unsigned part_shift(const struct exec *x, size_t side)
@@ -503,7 +499,7 @@ static unsigned part_shift(const struct exec *x, size_t side)
 static bool find_quantiles(struct exec *x, size_t side, const uint32_t *groups, size_t count,
 			   const uint32_t *row_of)
 {
-	uint32_t vnode_count = (uint32_t)x->space.vnode_count[side];
+	uint32_t place_count = x->prefix[side].place_count;
 	struct filling of = {.x = x,
 			     .side = side,
 			     .row_of = row_of,
@@ -514,8 +510,8 @@ static bool find_quantiles(struct exec *x, size_t side, const uint32_t *groups, 
 	of.part_count = count / of.part_rows + 1;
 	struct filling f[2] = {of, of};
 	f[0].polls = true;
-	f[0].to = f[1].from = vnode_count / 2;
-	f[1].to = vnode_count;
+	f[0].to = f[1].from = place_count / 2;
+	f[1].to = place_count;
 	f[1].first_part = 1;
 	size_t *end_of = mem_array(of.part_count, sizeof *end_of);
 	bool is_good = fill(f, end_of);
@@ -587,30 +583,30 @@ static bool quantiles_of_group(struct exec *x, size_t side, uint32_t group, stru
 
 /* ---- sets of groups ------------------------------------------------------------------------ */
 
-/* The outermost vnodes of a set of groups; wanted is by group. */
-static void add_marked(const struct exec *x, size_t side, const uint8_t *wanted)
+struct of_set {
+	const struct exec *x;
+	size_t side;
+};
+
+static void add_range_of_set(void *context, uint32_t set, uint32_t place, uint32_t place_end)
 {
-	struct frame_walk w = frame_walk_init(x, side, 0, (uint32_t)x->space.vnode_count[side]);
-	const uint32_t *first = x->cell_first[side];
-	uint32_t covered = 0;
-	while (frame_walk_next(&w)) {
-		if (w.group == GROUP_NONE || !wanted[w.group] || w.at < covered)
-			continue;
-		covered = w.at_end;
-		add_cells(x->lifetimes[side], first[w.place], first[w.place_end]);
-	}
+	const struct of_set *s = context;
+	const uint32_t *first = s->x->cell_first[s->side];
+	(void)set;
+	add_cells(s->x->lifetimes[s->side], first[place], first[place_end]);
 }
 
 static bool add_groups(struct exec *x, size_t side, const uint32_t *groups, size_t count)
 {
-	uint8_t *wanted = mem_zarray(x->space.group_count, 1);
-	if (!wanted)
-		return false;
-	for (size_t i = 0; i < count; i++)
-		wanted[groups[i]] = 1;
-	add_marked(x, side, wanted);
-	mem_free(wanted);
-	return true;
+	uint32_t *set_of = set_of_groups(x, groups, count);
+	struct of_set s = {x, side};
+	struct walk w = walk_all(x, side);
+	struct ranges r;
+	bool is_good =
+		ranges_begin(&r, &w, set_of, 1) && set_of && ranges_walk(&r, add_range_of_set, &s);
+	ranges_release(&r);
+	mem_free(set_of);
+	return is_good;
 }
 
 enum neap_err quantiles_of_set(struct exec *x, const uint32_t *groups, size_t count,

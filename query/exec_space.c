@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-static bool is_of_frames(const struct plan *pl)
+bool space_is_of_frames(const struct plan *pl)
 {
 	bool is_table = pl->view == VIEW_TABLE || pl->view == VIEW_SUM;
 	return (is_table && pl->key_count && !pl->has_block_key) || pl->view == VIEW_SOURCE;
@@ -60,10 +60,12 @@ static enum neap_err find_below(struct exec *x, size_t side)
 
 static uint32_t begin_of(const struct exec *x, size_t side, size_t site)
 {
+	if (x->is_of_nodes)
+		return profile_site_node(x->pl->sides[side].file->p, site);
 	const struct stacks *s = x->stacks[side];
 	const uint32_t *match = x->match[side];
 	uint32_t leaf = s->leaf[site], inner = s->inner[site];
-	if (is_of_frames(x->pl))
+	if (space_is_of_frames(x->pl))
 		return match && (inner == VNODE_NONE || match[inner] == VNODE_NONE) ? VNODE_NONE
 										    : inner;
 	if (!match || leaf == VNODE_NONE || match[leaf] != VNODE_NONE)
@@ -158,15 +160,47 @@ static enum neap_err restrict_groups(struct exec *x, size_t side)
 	return NEAP_OK;
 }
 
+/* Of the leaf of a stack; GROUP_NONE: zoomed away. */
+static uint32_t leaf_group(const struct exec *x, size_t side, size_t site)
+{
+	const uint32_t *group = x->space.group_of_entry[side];
+	const struct stacks *s = x->stacks[side];
+	return s->leaf[site] == VNODE_NONE ? GROUP_NONE : group[s->entry[s->leaf[site]]];
+}
+
+static uint32_t node_leaf_group(const struct exec *x, size_t side, node_id n)
+{
+	const struct query_file *f = x->pl->sides[side].file;
+	frame_id frame = profile_node_frame(f->p, n);
+	entry_id leaf = frame ? f->columns.leaf_entry[frame] : ENTRY_NONE;
+	if (leaf == ENTRY_NONE)
+		leaf = graph_leaf_entry(f->g, graph_leaf_node(f->g, n));
+	return x->space.group_of_entry[side][leaf];
+}
+
+#define CELLS_AHEAD 16u
+
+static void place_nodes(struct exec *x, size_t side, size_t m)
+{
+	const struct narrow *frames = &x->pl->sides[side].file->p->node_frames;
+	const uint32_t *place = x->place[side][m];
+	size_t count = x->cells[side][m].count;
+	for (size_t i = 0; i < count; i++) {
+		if (i + CELLS_AHEAD < count)
+			narrow_fetch(frames, place[i + CELLS_AHEAD]);
+		x->self[side][m][i] = node_leaf_group(x, side, place[i]);
+	}
+}
+
 static bool place_frames(struct exec *x, size_t side, size_t m)
 {
 	const struct cells *c = &x->cells[side][m];
-	const struct stacks *s = x->stacks[side];
-	const uint32_t *group = x->space.group_of_entry[side];
-	for (size_t i = 0; i < c->count; i++) {
-		uint32_t leaf = s->leaf[cell_site(c, i)];
-		x->self[side][m][i] = leaf == VNODE_NONE ? GROUP_NONE : group[s->entry[leaf]];
+	if (x->is_of_nodes) {
+		place_nodes(x, side, m);
+		return true;
 	}
+	for (size_t i = 0; i < c->count; i++)
+		x->self[side][m][i] = leaf_group(x, side, cell_site(c, i));
 	return true;
 }
 
@@ -181,9 +215,8 @@ static enum neap_err build_frames(struct exec *x)
 	sp->group_count = x->frames.count;
 	for (size_t side = 0; !code && side < pl->side_count; side++) {
 		sp->group_of_entry[side] = x->frames.group[side];
-		sp->entry_of[side] = x->stacks[side]->entry;
-		sp->vnode_count[side] = x->stacks[side]->count;
-		sp->end[side] = x->stacks[side]->end;
+		sp->vnode_count[side] = x->is_of_nodes ? pl->sides[side].file->p->node_count
+						       : x->stacks[side]->count;
 		if (pl->view == VIEW_SOURCE)
 			code = restrict_groups(x, side);
 	}
@@ -209,6 +242,8 @@ static enum neap_err begin(struct exec *x, size_t side)
 {
 	const struct plan *pl = x->pl;
 	const struct ast_stage *view = pl->view_stage;
+	if (x->is_of_nodes)
+		return NEAP_OK;
 	enum neap_err code = stacks_transform(&x->w, pl->sides[side].file, &x->stacks[side],
 					      &x->owned_stacks[side]);
 	if (!code && view && view->has_step)
@@ -233,7 +268,7 @@ enum neap_err space_build(struct exec *x)
 	case VIEW_SUM:
 		if (pl->key_count == 1 && pl->keys[0].kind == KEY_STACK)
 			return space_build_stacks(x);
-		return is_of_frames(pl) ? build_frames(x) : space_build_tuples(x);
+		return space_is_of_frames(pl) ? build_frames(x) : space_build_tuples(x);
 	case VIEW_SOURCE:
 		return build_frames(x);
 	case VIEW_STACKS:

@@ -254,28 +254,6 @@ void values_of_group(const struct exec *x, uint32_t group, struct values *out)
 	}
 }
 
-/* Cells on the stacks of any of the groups, once each. */
-static void union_totals(const struct exec *x, size_t side, const uint8_t *wanted,
-			 struct graph_sum *out)
-{
-	const struct space *sp = &x->space;
-	const struct prefix *p = &x->prefix[side];
-	struct graph_sum sums[MEASURE_COUNT] = {{0, 0}};
-	for (uint32_t v = 0; v < sp->vnode_count[side];) {
-		uint32_t group = space_group_at(sp, side, v);
-		if (group == GROUP_NONE || !wanted[group]) {
-			v++;
-			continue;
-		}
-		uint32_t end = space_end_of(sp, side, v);
-		const struct places *places = x->places[side];
-		prefix_add(p, places_before(places, v), places_before(places, end), sums);
-		v = end;
-	}
-	for (size_t k = 0; k < p->width; k++)
-		out[p->measures[k]] = sums[k];
-}
-
 static void add_values(const struct exec *x, const struct values *one, struct values *out)
 {
 	for (size_t side = 0; side < x->pl->side_count; side++) {
@@ -294,33 +272,6 @@ static void add_values(const struct exec *x, const struct values *one, struct va
 	}
 }
 
-/* As for groups (exec_frames.c), with sets in place of groups: what is below an outermost vnode of a set. */
-static void totals_of_sets(const struct exec *x, size_t side, const uint32_t *set_of_group,
-			   uint32_t *covered, struct values *out)
-{
-	const struct space *sp = &x->space;
-	const struct places *places = x->places[side];
-	const struct prefix *p = &x->prefix[side];
-	for (uint32_t v = 0; v < sp->vnode_count[side];) {
-		uint32_t end = space_end_of(sp, side, v);
-		uint32_t first = places_before(places, v), last = places_before(places, end);
-		if (first == last) {
-			v = end;
-			continue;
-		}
-		uint32_t group = space_group_at(sp, side, v);
-		uint32_t set = group == GROUP_NONE ? GROUP_NONE : set_of_group[group];
-		if (set != GROUP_NONE && v >= covered[set]) {
-			covered[set] = end;
-			struct graph_sum sums[MEASURE_COUNT] = {{0, 0}};
-			prefix_add(p, first, last, sums);
-			for (size_t k = 0; k < p->width; k++)
-				sum_add(&out[set].side[side].total[p->measures[k]], &sums[k]);
-		}
-		v++;
-	}
-}
-
 enum neap_err values_of_sets(struct exec *x, const uint32_t *set_of_group, size_t set_count,
 			     struct values *out)
 {
@@ -335,15 +286,23 @@ enum neap_err values_of_sets(struct exec *x, const uint32_t *set_of_group, size_
 		add_values(x, &one, &out[set_of_group[g]]);
 	}
 	for (size_t side = 0; is_nested && side < x->pl->side_count; side++) {
-		uint32_t *covered = mem_zarray(set_count, sizeof *covered);
-		if (!covered)
-			return exec_no_memory(x);
 		for (size_t i = 0; i < set_count; i++)
 			memset(out[i].side[side].total, 0, sizeof out[i].side[side].total);
-		totals_of_sets(x, side, set_of_group, covered, out);
-		mem_free(covered);
+		if (!frames_sum_sets(x, side, set_of_group, set_count, out))
+			return exec_no_memory(x);
 	}
 	return NEAP_OK;
+}
+
+uint32_t *set_of_groups(const struct exec *x, const uint32_t *groups, size_t count)
+{
+	uint32_t *set_of = mem_array(x->space.group_count, sizeof *set_of);
+	if (!set_of)
+		return NULL;
+	memset(set_of, 0xff, x->space.group_count * sizeof *set_of);
+	for (size_t i = 0; i < count; i++)
+		set_of[groups[i]] = 0;
+	return set_of;
 }
 
 enum neap_err values_of_set(struct exec *x, const uint32_t *groups, size_t count,
@@ -357,13 +316,12 @@ enum neap_err values_of_set(struct exec *x, const uint32_t *groups, size_t count
 	}
 	if (x->space.kind != SPACE_FRAMES)
 		return NEAP_OK;
-	uint8_t *wanted = mem_zarray(x->space.group_count, 1);
-	if (!wanted)
-		return exec_no_memory(x);
-	for (size_t i = 0; i < count; i++)
-		wanted[groups[i]] = 1;
-	for (size_t side = 0; side < x->pl->side_count; side++)
-		union_totals(x, side, wanted, out->side[side].total);
-	mem_free(wanted);
-	return NEAP_OK;
+	uint32_t *set_of = set_of_groups(x, groups, count);
+	bool is_good = set_of;
+	for (size_t side = 0; is_good && side < x->pl->side_count; side++) {
+		memset(out->side[side].total, 0, sizeof out->side[side].total);
+		is_good = frames_sum_sets(x, side, set_of, 1, out);
+	}
+	mem_free(set_of);
+	return is_good ? NEAP_OK : exec_no_memory(x);
 }

@@ -71,6 +71,7 @@ query_libquery_la_SOURCES = \
 	query/transform.c \
 	query/vocab.c \
 	query/vocab.h \
+	query/walk.h \
 	query/wrappers.c \
 	query/wrappers.h
 query_libquery_la_CPPFLAGS = $(AM_CPPFLAGS) $(PCRE2_CFLAGS)

@@ -69,15 +69,6 @@ void stacks_close(struct stacks *s)
 
 /* ---- the recorded stacks -------------------------------------------------------------- */
 
-/* While they are built, by node. */
-struct recorded {
-	const struct query_file *f;
-	/* Of a node that is not laid out yet: how many vnodes are at and below it.  Then its innermost
-	 * vnode, whose end is where the next child goes: when all are laid out, it ends there. */
-	uint32_t *inner;
-	uint32_t *leaf;
-};
-
 /* Nodes with a frame are nearly all. */
 static inline uint32_t frame_of(const struct query_file *f, node_id n)
 {
@@ -85,86 +76,76 @@ static inline uint32_t frame_of(const struct query_file *f, node_id n)
 	return n >= PROFILE_NODE_FIRST && frame ? frame : graph_frame_of_node(f->g, n);
 }
 
-static uint32_t frames_of(const struct query_file *f, node_id n)
+static size_t count_vnodes(const struct query_file *f)
 {
-	uint32_t frame = frame_of(f, n);
-	return f->columns.first_entry[frame + 1] - f->columns.first_entry[frame];
-}
-
-/* Sizes flow up, from the last node to the first; returns how many vnodes there are in all. */
-static size_t find_sizes(struct recorded *r)
-{
-	const struct profile *p = r->f->p;
-	size_t all = VNODE_FIRST;
-	for (node_id n = (node_id)p->node_count; n-- > PROFILE_NODE_SIGNAL;) {
-		uint32_t frames = frames_of(r->f, n);
-		r->inner[n] += frames;
-		all += frames;
-		if (n >= PROFILE_NODE_FIRST)
-			r->inner[profile_node_parent(p, n)] += r->inner[n];
+	size_t count = VNODE_FIRST;
+	for (node_id n = PROFILE_NODE_SIGNAL; n < f->p->node_count; n++) {
+		uint32_t frame = frame_of(f, n);
+		count += f->columns.first_entry[frame + 1] - f->columns.first_entry[frame];
 	}
-	return all;
+	return count;
 }
 
-/*
- * Frames of a node are a chain, outermost first, with all that is below the node below the last:
- * so they all end where the node does.
- */
-static void fill_node(struct recorded *r, struct stacks *s, node_id n)
+/* Frames of a node, outermost first, below a vnode; returns the innermost. */
+static uint32_t add_node(const struct query_file *f, struct stacks *s, node_id n, uint32_t above)
 {
-	const struct query_file *f = r->f;
-	const struct graph_columns *c = &f->columns;
-	node_id above = n < PROFILE_NODE_FIRST ? PROFILE_NODE_ROOT : profile_node_parent(f->p, n);
-	uint32_t at = above == PROFILE_NODE_ROOT ? VNODE_ROOT : r->inner[above];
-	uint32_t frame = frame_of(f, n);
-	uint32_t v = s->end[at], end = v + r->inner[n];
-	entry_id leaf = c->leaf_entry[frame];
-	bool has_leaf = leaf != ENTRY_NONE || above < PROFILE_NODE_FIRST;
-	if (has_leaf && leaf == ENTRY_NONE) /* wrappers only: the outermost */
-		leaf = c->first_entry[frame + 1] - 1;
-	s->end[at] = end;
-	for (entry_id i = c->first_entry[frame + 1]; i-- > c->first_entry[frame]; v++) {
-		s->parent[v] = at;
-		s->entry[v] = i;
-		s->end[v] = end;
-		if (i == leaf)
-			r->leaf[n] = v;
-		at = v;
+	uint32_t frame = frame_of(f, n), v = above;
+	for (entry_id i = f->columns.first_entry[frame + 1]; i-- > f->columns.first_entry[frame];)
+		v = stacks_add_next(s, v, i);
+	return v;
+}
+
+/* inner: by node, its innermost vnode. */
+static void add_nodes(const struct query_file *f, struct stacks *s, uint32_t *inner)
+{
+	const struct profile *p = f->p;
+	node_id fixed = PROFILE_NODE_ROOT;
+	inner[PROFILE_NODE_ROOT] = VNODE_ROOT;
+	for (node_id n = PROFILE_NODE_FIRST; n <= p->node_count; n++) {
+		node_id parent =
+			n < p->node_count ? profile_node_parent(p, n) : PROFILE_NODE_TRUNCATED;
+		/* A fixed node is laid out before what is below it. */
+		while (parent < PROFILE_NODE_FIRST && fixed < parent) {
+			fixed++;
+			inner[fixed] = add_node(f, s, fixed, VNODE_ROOT);
+		}
+		if (n < p->node_count)
+			inner[n] = add_node(f, s, n, inner[parent]);
 	}
-	s->end[at] = v;
-	r->inner[n] = at;
-	if (!has_leaf)
-		r->leaf[n] = r->leaf[above];
+	stacks_close(s);
 }
 
-static void fill_sites(const struct recorded *r, struct stacks *s)
+/* Its entries are a chain that ends with the innermost, which is the first. */
+static uint32_t leaf_of(const struct query_file *f, const uint32_t *inner, node_id n)
 {
-	const struct profile *p = r->f->p;
-	for (size_t i = 0; i < p->site_count; i++) {
-		node_id n = profile_site_node(p, i);
-		s->inner[i] = n < PROFILE_NODE_SIGNAL ? VNODE_NO_STACK : r->inner[n];
-		s->leaf[i] = n < PROFILE_NODE_SIGNAL ? VNODE_NO_STACK : r->leaf[n];
+	node_id leaf = graph_leaf_node(f->g, n);
+	return inner[leaf] -
+	       (graph_leaf_entry(f->g, leaf) - f->columns.first_entry[frame_of(f, leaf)]);
+}
+
+static void fill_sites(const struct query_file *f, struct stacks *s, const uint32_t *inner)
+{
+	for (size_t i = 0; i < f->p->site_count; i++) {
+		node_id n = profile_site_node(f->p, i);
+		bool has_stack = n >= PROFILE_NODE_SIGNAL;
+		s->inner[i] = has_stack ? inner[n] : VNODE_NO_STACK;
+		s->leaf[i] = has_stack ? leaf_of(f, inner, n) : VNODE_NO_STACK;
 	}
 }
 
-static struct stacks *build_recorded(struct recorded *r)
+static struct stacks *build_recorded(const struct query_file *f)
 {
-	const struct query_file *f = r->f;
-	size_t node_count = f->p->node_count;
-	r->inner = mem_zarray(node_count, sizeof *r->inner);
-	r->leaf = mem_array(node_count, sizeof *r->leaf);
-	size_t count = r->inner && r->leaf ? find_sizes(r) : LIMIT_IDS;
+	size_t count = count_vnodes(f);
+	uint32_t *inner = mem_array(f->p->node_count, sizeof *inner);
 	struct stacks *s = NULL;
-	if (count < LIMIT_IDS)
+	if (inner && count < LIMIT_IDS)
 		s = stacks_new(f->p->site_count, count - VNODE_FIRST,
 			       graph_leaf_entry(f->g, PROFILE_NODE_ROOT));
-	if (!s)
-		return NULL;
-	s->count = count;
-	s->end[VNODE_ROOT] = s->end[VNODE_NO_STACK] = VNODE_FIRST;
-	for (node_id n = PROFILE_NODE_SIGNAL; n < node_count; n++)
-		fill_node(r, s, n);
-	fill_sites(r, s);
+	if (s) {
+		add_nodes(f, s, inner);
+		fill_sites(f, s, inner);
+	}
+	mem_free(inner);
 	return s;
 }
 
@@ -172,10 +153,7 @@ enum neap_err file_need_stacks(struct query_file *f, struct err *e)
 {
 	if (f->stacks)
 		return NEAP_OK;
-	struct recorded r = {.f = f};
-	f->stacks = build_recorded(&r);
-	mem_free(r.inner);
-	mem_free(r.leaf);
+	f->stacks = build_recorded(f);
 	return f->stacks ? NEAP_OK : err_nomem(e, "the call tree");
 }
 

@@ -69,6 +69,7 @@ static void *advised(void *p, size_t bytes)
 
 #define LARGE_BYTES ((size_t)1 << 20)
 #define READY_MOST  64u
+#define READY_TIMES 2u          /* what lies ready is at most so many times what is used */
 #define KEEPS_LARGE (!HAS_ASAN) /* who uses a freed block shall be found */
 
 /* Oldest first.  Process-wide as the allocator is; all of it under the lock. */
@@ -79,7 +80,7 @@ static struct {
 		size_t bytes;
 	} blocks[READY_MOST];
 	size_t count;
-	size_t ready_bytes, used_bytes; /* what lies ready is at most as much as what is used */
+	size_t ready_bytes, used_bytes;
 } large = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static void lock_large(void)
@@ -165,9 +166,10 @@ static bool keep_ready(void *p, size_t bytes)
 {
 	lock_large();
 	note_unused(bytes);
-	bool is_kept = KEEPS_LARGE && bytes <= large.used_bytes;
+	size_t most = READY_TIMES * large.used_bytes;
+	bool is_kept = KEEPS_LARGE && bytes <= most;
 	while (is_kept && large.count &&
-	       (large.count == READY_MOST || large.ready_bytes + bytes > large.used_bytes))
+	       (large.count == READY_MOST || large.ready_bytes + bytes > most))
 		drop_oldest();
 	if (is_kept) {
 		large.blocks[large.count++] = (struct ready){p, bytes};

@@ -4,7 +4,6 @@
 #include "src/base/narrow.h"
 
 #include <assert.h>
-#include <string.h>
 
 #include "src/base/mem.h"
 
@@ -23,27 +22,24 @@ static uint32_t width_for(uint64_t value)
 	return value <= UINT32_MAX ? 4 : 8;
 }
 
-static inline void put_3(uint8_t *at, uint64_t value)
+static inline void put(void *data, uint32_t width_bytes, size_t row, uint64_t value)
 {
-	at[0] = (uint8_t)value;
-	at[1] = (uint8_t)(value >> 8);
-	at[2] = (uint8_t)(value >> 16);
-}
-
-static void put(void *data, uint32_t width_bytes, size_t row, uint64_t value)
-{
+	char *at = (char *)data + row * width_bytes;
+	uint16_t low = htole16((uint16_t)value);
+	uint32_t word = htole32((uint32_t)value);
 	switch (width_bytes) {
 	case 1:
-		((uint8_t *)data)[row] = (uint8_t)value;
+		*at = (char)value;
 		break;
 	case 2:
-		((uint16_t *)data)[row] = (uint16_t)value;
+		memcpy(at, &low, sizeof low);
 		break;
 	case 3:
-		put_3((uint8_t *)data + row * 3, value);
+		memcpy(at, &low, sizeof low);
+		at[2] = (char)(value >> 16);
 		break;
 	case 4:
-		((uint32_t *)data)[row] = (uint32_t)value;
+		memcpy(at, &word, sizeof word);
 		break;
 	case 8:
 		((uint64_t *)data)[row] = value;
@@ -53,19 +49,32 @@ static void put(void *data, uint32_t width_bytes, size_t row, uint64_t value)
 	}
 }
 
-/* To a larger width, with room for `need` rows. */
-static bool convert(struct narrow *c, uint32_t width_bytes, size_t need)
+#define ROWS_BEHIND 3u /* narrow_get may read three bytes too much */
+
+static void *room_for(size_t rows, uint32_t width_bytes)
 {
-	size_t cap = need > c->cap ? need : c->cap;
-	void *data = mem_array(cap, width_bytes);
-	if (!data)
-		return false;
-	for (size_t i = 0; i < c->count; i++)
-		put(data, width_bytes, i, narrow_get(c, i));
+	return mem_array(rows + ROWS_BEHIND, width_bytes);
+}
+
+static void set_data(struct narrow *c, void *data, size_t cap, uint32_t width_bytes)
+{
 	mem_free(c->data);
 	c->data = data;
 	c->cap = cap;
 	c->width_bytes = width_bytes;
+	c->mask = width_bytes < sizeof c->mask ? (UINT32_C(1) << 8 * width_bytes) - 1 : UINT32_MAX;
+}
+
+/* To a larger width, with room for `need` rows. */
+static bool convert(struct narrow *c, uint32_t width_bytes, size_t need)
+{
+	size_t cap = need > c->cap ? need : c->cap;
+	void *data = room_for(cap, width_bytes);
+	if (!data)
+		return false;
+	for (size_t i = 0; i < c->count; i++)
+		put(data, width_bytes, i, narrow_get(c, i));
+	set_data(c, data, cap, width_bytes);
 	return true;
 }
 
@@ -73,30 +82,42 @@ static bool make_room(struct narrow *c, uint32_t width_bytes, size_t need)
 {
 	if (width_bytes > c->width_bytes)
 		return convert(c, width_bytes, need);
-	return !c->width_bytes || vec_reserve(&c->data, &c->cap, need, c->width_bytes);
+	size_t cap = c->cap + ROWS_BEHIND;
+	if (!c->width_bytes || need <= c->cap)
+		return true;
+	if (!vec_reserve(&c->data, &cap, need + ROWS_BEHIND, c->width_bytes))
+		return false;
+	c->cap = cap - ROWS_BEHIND;
+	return true;
 }
 
-/* Loops of their own, which the compiler makes fast. */
+/* A loop of each width of its own, which the compiler makes fast. */
+static inline __attribute__((always_inline)) void put_all(struct narrow *c, uint32_t width_bytes,
+							  const uint64_t *values, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		put(c->data, width_bytes, c->count + i, values[i]);
+}
+
 static void copy_in(struct narrow *c, const uint64_t *values, size_t count)
 {
-	uint8_t *at_1 = c->data;
-	uint16_t *at_2 = c->data;
-	uint32_t *at_4 = c->data;
-	size_t first = c->count;
-	if (c->width_bytes == 1)
-		for (size_t i = 0; i < count; i++)
-			at_1[first + i] = (uint8_t)values[i];
-	else if (c->width_bytes == 2)
-		for (size_t i = 0; i < count; i++)
-			at_2[first + i] = (uint16_t)values[i];
-	else if (c->width_bytes == 3)
-		for (size_t i = 0; i < count; i++)
-			put_3(at_1 + (first + i) * 3, values[i]);
-	else if (c->width_bytes == 4)
-		for (size_t i = 0; i < count; i++)
-			at_4[first + i] = (uint32_t)values[i];
-	else if (c->width_bytes == 8 && count)
-		memcpy((uint64_t *)c->data + first, values, count * sizeof *values);
+	switch (c->width_bytes) {
+	case 1:
+		put_all(c, 1, values, count);
+		break;
+	case 2:
+		put_all(c, 2, values, count);
+		break;
+	case 3:
+		put_all(c, 3, values, count);
+		break;
+	case 4:
+		put_all(c, 4, values, count);
+		break;
+	default:
+		put_all(c, c->width_bytes, values, count);
+		break;
+	}
 }
 
 bool narrow_append(struct narrow *c, const uint64_t *values, size_t count)
@@ -139,17 +160,12 @@ bool narrow_reorder(struct narrow *c, const uint32_t *place)
 {
 	if (!c->width_bytes)
 		return true;
-	void *data = mem_array(c->count, c->width_bytes);
+	void *data = room_for(c->count, c->width_bytes);
 	if (!data)
 		return false;
-	const uint16_t *from_2 = c->data;
-	for (size_t i = 0; i < c->count && c->width_bytes == 2; i++)
-		((uint16_t *)data)[place[i]] = from_2[i];
-	for (size_t i = 0; i < c->count && c->width_bytes != 2; i++)
+	for (size_t i = 0; i < c->count; i++)
 		put(data, c->width_bytes, place[i], narrow_get(c, i));
-	mem_free(c->data);
-	c->data = data;
-	c->cap = c->count;
+	set_data(c, data, c->count, c->width_bytes);
 	return true;
 }
 
@@ -192,7 +208,7 @@ void rowset_number(struct rowset *s)
 	s->count = 0;
 	for (size_t w = 0; w < s->word_count; w++) {
 		s->words[w].before_count = (uint32_t)s->count;
-		s->count += (size_t)__builtin_popcountll(s->words[w].bits);
+		s->count += bits_count(s->words[w].bits);
 	}
 }
 

@@ -7,34 +7,32 @@
 #ifndef NEAP_BASE_NARROW_H
 #define NEAP_BASE_NARROW_H
 
+#include <endian.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 struct narrow {
-	void *data;
+	void *data;           /* little-endian */
 	size_t count, cap;    /* rows; cap: at this width */
 	uint32_t width_bytes; /* of a row */
+	uint32_t mask;        /* of a number, up to 4 bytes */
 };
 
+/* Up to 4 bytes without a branch for each width: what is read too much is masked, and there is room for it. */
 static inline uint64_t narrow_get(const struct narrow *c, size_t row)
 {
-	switch (c->width_bytes) {
-	case 1:
-		return ((const uint8_t *)c->data)[row];
-	case 2:
-		return ((const uint16_t *)c->data)[row];
-	case 3: {
-		const uint8_t *at = (const uint8_t *)c->data + row * 3;
-		return at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16;
-	}
-	case 4:
-		return ((const uint32_t *)c->data)[row];
-	case 8:
-		return ((const uint64_t *)c->data)[row];
-	default:
-		return 0;
-	}
+	uint32_t number;
+	if (c->width_bytes - 1 >= sizeof number)
+		return c->width_bytes ? ((const uint64_t *)c->data)[row] : 0;
+	memcpy(&number, (const char *)c->data + row * c->width_bytes, sizeof number);
+	return le32toh(number) & c->mask;
+}
+/* narrow_fetch - bring a row near, which will be asked for soon. */
+static inline void narrow_fetch(const struct narrow *c, size_t row)
+{
+	__builtin_prefetch((const char *)c->data + row * c->width_bytes);
 }
 
 /* Each: false: out of memory; the rows are then as they were. */
@@ -48,6 +46,15 @@ bool narrow_reorder(struct narrow *c, const uint32_t *place);
 /* narrow_cut - drop the last rows; count is at most what it has. */
 void narrow_cut(struct narrow *c, size_t count);
 void narrow_release(struct narrow *c);
+
+/* bits_count - how many are set; without the instruction for it, which not every machine has, it would be a call. */
+static inline uint32_t bits_count(uint64_t w)
+{
+	w -= w >> 1 & 0x5555555555555555u;
+	w = (w & 0x3333333333333333u) + (w >> 2 & 0x3333333333333333u);
+	w = (w + (w >> 4)) & 0x0f0f0f0f0f0f0f0fu;
+	return (uint32_t)(w * 0x0101010101010101u >> 56);
+}
 
 /*
  * struct rowset - a set of rows, each with its place among those of the set: 2 bits for each row up
@@ -79,8 +86,7 @@ static inline size_t rowset_find(const struct rowset *s, size_t row)
 	uint64_t bit = 1ull << (row % 64);
 	if (word >= s->word_count || !(s->words[word].bits & bit))
 		return SIZE_MAX;
-	return s->words[word].before_count +
-	       (size_t)__builtin_popcountll(s->words[word].bits & (bit - 1));
+	return s->words[word].before_count + bits_count(s->words[word].bits & (bit - 1));
 }
 void rowset_release(struct rowset *s);
 

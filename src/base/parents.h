@@ -28,4 +28,22 @@ static inline uint32_t parents_of(const struct parents *t, uint32_t node)
 	return at == SIZE_MAX ? node - 1 : (uint32_t)narrow_get(&t->parent, at);
 }
 
+/* parents_chain - the first of the nodes up to this one that each come right after their parents: the others
+ * follow one another down to `node`.  O(1) mostly. */
+static inline uint32_t parents_chain(const struct parents *t, uint32_t node)
+{
+	size_t word = node / 64;
+	uint64_t bits = word < t->others.word_count
+				? t->others.words[word].bits & (UINT64_MAX >> (63 - node % 64))
+				: 0;
+	word = word < t->others.word_count ? word : t->others.word_count;
+	while (!bits && word)
+		bits = t->others.words[--word].bits;
+	return bits ? (uint32_t)(word * 64 + 63 - (size_t)__builtin_clzll(bits)) : 0;
+}
+
+/* parents_end - in a tree in preorder, the first node after `node` that is not below it.
+ * Cost: the nodes below it that do not come right after their parents. */
+uint32_t parents_end(const struct parents *t, uint32_t node);
+
 #endif

@@ -11,6 +11,7 @@ struct graph_columns graph_columns(const struct graph *g)
 		.entry_file = g->entry_file,
 		.entry_line = g->entry_line,
 		.func_is_wrapper = g->func_is_wrapper,
+		.frame_count = g->frame_count + PSEUDO_COUNT,
 		.first_entry = g->first_entry,
 		.leaf_entry = g->leaf_entry,
 	};

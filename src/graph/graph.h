@@ -222,7 +222,8 @@ struct graph_columns {
 	const file_id *entry_file;
 	const uint32_t *entry_line;
 	const uint8_t *func_is_wrapper; /* by func_id; of 0 false */
-	const uint32_t *first_entry;
+	size_t frame_count;             /* indexes of frames, those of the fixed nodes too */
+	const uint32_t *first_entry;    /* by frame; one more */
 	const entry_id *leaf_entry; /* by frame: its first entry that may be a leaf; ENTRY_NONE */
 };
 struct graph_columns graph_columns(const struct graph *g);

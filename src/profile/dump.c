@@ -86,8 +86,9 @@ static void dump_tree(const struct profile *p, const struct dump *d)
 		buf_printf(out, "  frame %zu module %u pc 0x%" PRIx64 " flags 0x%x\n", i + 1,
 			   p->frames[i].module, p->frames[i].pc, p->frames[i].flags);
 	for (size_t i = d->node_count; i < p->node_count; i++)
-		buf_printf(out, "  node %zu parent %u frame %u flags 0x%x\n", i, profile_node_parent(p, i),
-			   profile_node_frame(p, i), profile_node_flags(p, i));
+		buf_printf(out, "  node %zu parent %u frame %u flags 0x%x\n", i,
+			   profile_node_parent(p, i), profile_node_frame(p, i),
+			   profile_node_flags(p, i));
 	for (size_t i = d->site_count; i < p->site_count; i++) {
 		uint64_t size_bytes = profile_site_size_bytes(p, i);
 		buf_printf(out, "  site %zu node %u ", i + 1, profile_site_node(p, i));
@@ -115,13 +116,13 @@ static void dump_snapshot(void *ctx, const struct loader *l, const struct profil
 			   "    new cohort %zu site %" PRIu64 " thread %" PRIu64 " birth %" PRIu64
 			   " flags 0x%" PRIx64 " births %" PRIu64 " bytes %" PRIu64
 			   " temporary %" PRIu64 " bytes %" PRIu64 "\n",
-			   p->cohort_count + i + 1, n->sites[i],
-			   n->threads[i], n->birth_snaps[i], n->flags[i], n->births[i],
-			   n->born_bytes[i], n->temporary[i], n->temporary_bytes[i]);
+			   p->cohort_count + i + 1, n->sites[i], n->threads[i], n->birth_snaps[i],
+			   n->flags[i], n->births[i], n->born_bytes[i], n->temporary[i],
+			   n->temporary_bytes[i]);
 	for (size_t i = 0; i < l->snap.died.count; i++)
-		buf_printf(out, "    deaths cohort %" PRIu64 " blocks %" PRIu64 " bytes %" PRIu64 "\n",
-			   l->snap.died.cohorts[i], l->snap.died.blocks[i],
-			   l->snap.died.bytes[i]);
+		buf_printf(out,
+			   "    deaths cohort %" PRIu64 " blocks %" PRIu64 " bytes %" PRIu64 "\n",
+			   l->snap.died.cohorts[i], l->snap.died.blocks[i], l->snap.died.bytes[i]);
 	for (size_t i = 0; i < l->snap.adjustment_count; i++) {
 		const struct adjustment *a = &l->snap.adjustments[i];
 		buf_printf(out,

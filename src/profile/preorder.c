@@ -58,8 +58,8 @@ bool preorder_apply(struct profile *p)
 	}
 	mem_free(next); /* before more is made room for */
 	is_good = is_good && parents_reorder(&p->node_parents, place) &&
-		  narrow_reorder(&p->node_frames, place) &&
-		  narrow_reorder(&p->node_flags, place) && move_sites(p, place);
+		  narrow_reorder(&p->node_frames, place) && narrow_reorder(&p->node_flags, place) &&
+		  move_sites(p, place);
 	mem_free(place);
 	return is_good;
 }

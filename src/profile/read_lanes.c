@@ -97,8 +97,8 @@ static enum neap_err read_both(struct lane *tree, struct lane *rest, struct err 
 	return NEAP_OK;
 }
 
-enum neap_err read_in_lanes(struct survey *s, const char *name, uint64_t bytes,
-			    struct loader *out, struct err *e)
+enum neap_err read_in_lanes(struct survey *s, const char *name, uint64_t bytes, struct loader *out,
+			    struct err *e)
 {
 	struct lane tree = {.survey = s, .is_tree = true}, rest = {.survey = s};
 	*out = (struct loader){.p = NULL};

@@ -116,9 +116,9 @@ static bool deaths_reserve(struct loader *l, size_t extra)
 void snap_reader_release(struct snap_reader *s)
 {
 	struct new_cohorts *n = &s->born;
-	uint64_t *columns[] = {n->sites,        n->threads,     n->birth_snaps, n->flags,
-			       n->births,       n->temporary,   n->born_bytes,  n->temporary_bytes,
-			       n->live,         s->died.cohorts, s->died.blocks, s->died.bytes};
+	uint64_t *columns[] = {n->sites,  n->threads,      n->birth_snaps, n->flags,
+			       n->births, n->temporary,    n->born_bytes,  n->temporary_bytes,
+			       n->live,   s->died.cohorts, s->died.blocks, s->died.bytes};
 	for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++)
 		mem_free(columns[i]);
 	mem_free(s->adjustments);

@@ -219,8 +219,8 @@ static enum neap_err load_blocks(struct loader *l, const uint8_t *data, size_t b
 }
 
 /* One block after the other, damaged or not.  *out is the caller's in any case. */
-static enum neap_err read_in_order(const uint8_t *data, size_t bytes, size_t pos,
-				   const char *name, struct loader *out, struct err *e)
+static enum neap_err read_in_order(const uint8_t *data, size_t bytes, size_t pos, const char *name,
+				   struct loader *out, struct err *e)
 {
 	enum neap_err err = loader_init(out, name, bytes, e);
 	return err ? err : load_blocks(out, data, bytes, pos, e);

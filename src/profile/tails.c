@@ -128,12 +128,12 @@ enum neap_err read_tails(struct loader *l, struct reader *r, struct err *e)
 struct grower {
 	struct profile *p;
 	const struct profile_tails *tails;
-	size_t first_frame; /* frames up to this one are the file's */
-	struct map items;   /* caller and callee -> item */
-	struct map by_api;  /* caller and api -> item */
-	struct map made;    /* parent and step -> node that was made for it */
-	uint8_t *has_tail;  /* [frame_count + 1] of the file's: is callee of an item */
-	node_id *moved;     /* [node_count] new ids of the file's nodes */
+	size_t first_frame;     /* frames up to this one are the file's */
+	struct map items;       /* caller and callee -> item */
+	struct map by_api;      /* caller and api -> item */
+	struct map made;        /* parent and step -> node that was made for it */
+	uint8_t *has_tail;      /* [frame_count + 1] of the file's: is callee of an item */
+	node_id *moved;         /* [node_count] new ids of the file's nodes */
 	struct parents parents; /* the new columns */
 	struct narrow frames, flags;
 	size_t spare_count; /* nodes that may still be made: no real profile needs so many */
@@ -196,7 +196,8 @@ static bool grow_node(struct grower *g, node_id n)
 	node_id old_parent = n < PROFILE_NODE_FIRST ? 0 : profile_node_parent(p, n);
 	node_id parent = n < PROFILE_NODE_FIRST ? 0 : g->moved[old_parent];
 	if (n >= PROFILE_NODE_FIRST && frame <= g->first_frame && g->has_tail[frame]) {
-		uint32_t item = map_find(&g->items, pair_of(profile_node_frame(p, old_parent), frame));
+		uint32_t item =
+			map_find(&g->items, pair_of(profile_node_frame(p, old_parent), frame));
 		if (item != MAP_ABSENT)
 			parent = grow_steps(g, parent, item);
 	}

@@ -66,7 +66,8 @@ static mod_id module_missing(const struct finder *f, node_id n)
 static void measure_depths(struct finder *f)
 {
 	for (node_id n = 0; n < f->p->node_count; n++) {
-		bool is_top = n < PROFILE_NODE_FIRST || profile_node_parent(f->p, n) < PROFILE_NODE_FIRST;
+		bool is_top =
+			n < PROFILE_NODE_FIRST || profile_node_parent(f->p, n) < PROFILE_NODE_FIRST;
 		uint8_t above = is_top ? 0 : f->depth[profile_node_parent(f->p, n)];
 		f->depth[n] = above > STARTUP_FRAMES ? above : above + 1;
 	}

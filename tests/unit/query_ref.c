@@ -541,7 +541,8 @@ static void add_block(const struct ref_question *q, const struct ref_side *side,
 {
 	struct ref_stack s, recorded;
 	const struct profile *p = side->p;
-	ref_make_stack(&recorded, side, profile_site_node(p, profile_cohort_site(p, b->cohort) - 1));
+	ref_make_stack(&recorded, side,
+		       profile_site_node(p, profile_cohort_site(p, b->cohort) - 1));
 	s = recorded;
 	add_sum(&t->all, b->value);
 	if (q->query->filter && !block_fits(side, b, &s, q->query->filter))

@@ -33,18 +33,12 @@ Test(narrow, is_as_wide_as_its_largest_number_and_keeps_the_others)
 	static const struct {
 		uint64_t value;
 		uint32_t width_bytes;
-	} steps[] = {{0, 0},
-		     {1, 1},
-		     {UINT8_MAX, 1},
-		     {UINT8_MAX + 1, 2},
-		     {UINT16_MAX, 2},
-		     {UINT16_MAX + 1, 3},
-		     {0xffffff, 3},
-		     {7, 3},
-		     {0x1000000, 4},
-		     {3, 4},
-		     {UINT32_MAX, 4},
-		     {UINT32_MAX + 1ull, 8},
+	} steps[] = {{0, 0},          {1, 1},
+		     {UINT8_MAX, 1},  {UINT8_MAX + 1, 2},
+		     {UINT16_MAX, 2}, {UINT16_MAX + 1, 3},
+		     {0xffffff, 3},   {7, 3},
+		     {0x1000000, 4},  {3, 4},
+		     {UINT32_MAX, 4}, {UINT32_MAX + 1ull, 8},
 		     {UINT64_MAX, 8}};
 	struct narrow c = {0};
 	for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {

@@ -477,8 +477,7 @@ Test(profile, nodes_come_in_preorder_with_the_parents_and_sites_of_the_file)
 			  "node %u is below %u", n, parent);
 	}
 	for (size_t i = 0; i < p->site_count; i++)
-		cr_assert_eq(file_node(p, profile_site_node(p, i)),
-			     profile_site_size_bytes(p, i));
+		cr_assert_eq(file_node(p, profile_site_node(p, i)), profile_site_size_bytes(p, i));
 	profile_free(p);
 }
 

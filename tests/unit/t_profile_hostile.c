@@ -58,8 +58,8 @@ static struct buf tell_with(const void *data, size_t bytes, uint64_t thread_from
 	if (!err) {
 		tell(p, &text);
 		for (size_t i = 0; i < p->node_count; i++)
-			buf_printf(&text, "n %u %u %u\n", profile_node_parent(p, i), profile_node_frame(p, i),
-				   profile_node_flags(p, (node_id)i));
+			buf_printf(&text, "n %u %u %u\n", profile_node_parent(p, i),
+				   profile_node_frame(p, i), profile_node_flags(p, (node_id)i));
 		for (size_t i = 0; i < p->frame_count; i++)
 			buf_printf(&text, "f %u %llx\n", p->frames[i].module,
 				   (unsigned long long)p->frames[i].pc);
