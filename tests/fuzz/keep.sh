@@ -19,7 +19,7 @@ while read -r format; do
 	cp "$corpus"/* "$tmp/all"
 	find "$found" -type f -size -9 -exec cp {} "$tmp/new" \;
 	(cd "$tmp/all" && ls) >"$tmp/before"
-	NEAP_FUZZ_FORMAT=$format "$build/fuzz/fz_import" -merge=1 -use_counters=0 "$tmp/all" "$tmp/new" 2>/dev/null
+	NEAP_FUZZ_FORMAT=$format "$build/fuzz/fz_import" -set_cover_merge=1 -use_counters=0 "$tmp/all" "$tmp/new" 2>/dev/null
 	(cd "$tmp/all" && ls) | comm -13 "$tmp/before" - | while read -r name; do
 		{
 			# shellcheck disable=SC2059 # the number is part of it
