@@ -196,6 +196,29 @@ rm -f seen
 shows grown.screen "growing.neap+ "
 shows wide.screen "growing.neap  following"
 
+# What is said of its modules is of those that it has now.
+cp forked.neap growing.neap
+(
+	until [ -e seen ]; do sleep 0.05; done
+	cp json.neap growing.new && mv growing.new growing.neap
+) &
+play modules --follow --no-state growing.neap <<'PLAY'
+size 24 120
+bytes 8
+screen seen
+until has grown
+bytes G
+until libstdc++.so.6.0.30: names for 6 of 6 call sites
+bytes 9G
+until libstdc++.so.6.0.30
+bytes q
+bytes q
+bytes q
+ends 0
+PLAY
+wait
+rm -f seen
+
 if [ "$count" -lt 20 ]; then
 	echo "not everything was played"
 	exit 1
