@@ -23,6 +23,7 @@ src_record_librecord_la_SOURCES = \
 	src/record/region.c \
 	src/record/region.h \
 	src/record/scan.c \
+	src/record/signals.c \
 	src/record/sort.c \
 	src/record/spawn.c \
 	src/record/steady.c \

@@ -80,35 +80,6 @@ bool recorder_watch(struct recorder *r, int fd, uint64_t tag)
 	return epoll_ctl(r->epoll_fd, EPOLL_CTL_ADD, fd, &ev) == 0;
 }
 
-/* ---- signals ---------------------------------------------------------------------------- */
-
-/* A key at the terminal reaches the program by itself; what was sent to us alone is passed on. */
-static void pass_on(struct recorder *r, const struct signalfd_siginfo *s)
-{
-	if (s->ssi_code != SI_KERNEL)
-		kill(r->child.pid, (int)s->ssi_signo);
-}
-
-static void handle_signals(struct recorder *r)
-{
-	struct signalfd_siginfo s;
-	while (read(r->signal_fd, &s, sizeof s) == (ssize_t)sizeof s) {
-		if (!r->child_has_ended) {
-			pass_on(r, &s);
-			continue;
-		}
-		r->stop_count++;
-		if (r->stop_count == 1 && r->process_count)
-			speaker_say(&r->speaker,
-				    "waiting for %zu more processes; once more to stop",
-				    r->process_count);
-		if (r->stop_count == 1)
-			__atomic_store_n(&r->naming.wants_no_names, 1, __ATOMIC_RELEASE);
-		else
-			r->wants_stop = true;
-	}
-}
-
 /* ---- progress ------------------------------------------------------------------------------- */
 
 static void measure(struct recorder *r, struct record_progress *out)
@@ -190,7 +161,7 @@ static void handle_events(struct recorder *r, const struct epoll_event *events, 
 	for (int i = 0; i < count; i++) {
 		uint64_t tag = events[i].data.u64 & ((1u << TAG_BITS) - 1);
 		if (tag == TAG_SIGNAL)
-			handle_signals(r);
+			signals_handle(r);
 		else if (tag == TAG_CHILD)
 			family_end_program(r, now);
 		else if (tag == TAG_PROCESS)
@@ -240,7 +211,7 @@ static void wait_for_names(struct recorder *r)
 		struct pollfd fds[] = {{.fd = r->signal_fd, .events = POLLIN},
 				       {.fd = r->naming.ended_fd, .events = POLLIN}};
 		poll(fds, 2, NAMES_WAIT_MS);
-		handle_signals(r);
+		signals_handle(r);
 		if (r->wants_stop) {
 			/* Asked twice: everything but names is in the files. */
 			signal(SIGTERM, SIG_DFL);
@@ -256,15 +227,11 @@ static void wait_for_names(struct recorder *r)
 
 /* ---- start ---------------------------------------------------------------------------------------- */
 
-static enum neap_err open_events(struct recorder *r, sigset_t *old_mask, struct err *e)
+static enum neap_err open_events(struct recorder *r, struct err *e)
 {
 	sigset_t mask;
-	sigemptyset(&mask);
-	sigaddset(&mask, SIGTERM);
-	sigaddset(&mask, SIGHUP);
-	sigaddset(&mask, SIGQUIT);
-	sigaddset(&mask, SIGINT);
-	sigprocmask(SIG_BLOCK, &mask, old_mask);
+	signals_mask(&mask);
+	r->has_old_mask = pthread_sigmask(SIG_BLOCK, &mask, &r->old_mask) == 0;
 	r->signal_fd = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
 	r->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (r->signal_fd < 0 || r->epoll_fd < 0 || !recorder_watch(r, r->signal_fd, TAG_SIGNAL) ||
@@ -286,13 +253,12 @@ static enum neap_err try_region(struct err *e)
 /* The program is forked and waits; its file is open. */
 static enum neap_err prepare(struct recorder *r, const char *program, struct err *e)
 {
-	sigset_t old_mask;
 	const char *preload;
 	enum neap_err err = meeting_init(&r->meeting, e);
 	if (!err)
 		err = meeting_collector(&r->meeting, r->options->collector, &preload, e);
 	if (!err)
-		err = open_events(r, &old_mask, e);
+		err = open_events(r, e);
 	if (err)
 		return err;
 	struct spawn s = {
@@ -300,7 +266,7 @@ static enum neap_err prepare(struct recorder *r, const char *program, struct err
 		.argv = r->options->argv,
 		.collector = preload,
 		.socket_path = r->meeting.path,
-		.mask = &old_mask,
+		.mask = &r->old_mask,
 		.limits = &r->limits,
 	};
 	limits_lift(&r->limits);
@@ -430,8 +396,7 @@ static void recorder_release(struct recorder *r)
 		close(r->child.pidfd);
 	output_discard(&r->first_output);
 	meeting_release(&r->meeting);
-	if (r->signal_fd >= 0)
-		close(r->signal_fd);
+	signals_release(r);
 	if (r->epoll_fd >= 0)
 		close(r->epoll_fd);
 	mem_free(r->processes);

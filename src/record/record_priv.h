@@ -20,6 +20,7 @@
 #define NEAP_RECORD_RECORD_PRIV_H
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -400,6 +401,11 @@ struct process {
 	uint32_t has_stopped; /* atomic */
 };
 
+/* signals_mask - what signals_handle reads from r->signal_fd: passes it on, or stops. */
+void signals_mask(sigset_t *mask_out);
+void signals_handle(struct recorder *r);
+void signals_release(struct recorder *r); /* the mask as it was */
+
 /* filters_of - seccomp filters of a process; NC_FILTERS_UNKNOWN. */
 uint32_t filters_of(pid_t pid);
 /* process_comm - the name the system has for a process, also for one that has ended; empty if unknown. */
@@ -537,6 +543,8 @@ struct recorder {
 
 	/* main thread only */
 	int epoll_fd, signal_fd;
+	sigset_t old_mask; /* as it was before, and as the program gets it */
+	bool has_old_mask;
 	struct spawned child;
 	bool child_has_ended, wants_stop;
 	size_t declined_count; /* processes not recorded although they should have been */

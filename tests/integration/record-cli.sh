@@ -165,8 +165,38 @@ signalled() {
 set -m
 signalled "SIGTERM is passed on" TERM 143 signaled:15
 signalled "SIGINT is passed on" INT 130 signaled:2
+signalled "SIGUSR1 is passed on" USR1 138 signaled:10
+signalled "a real-time signal is passed on" RTMIN+3 $((128 + 37)) signaled:37
 signalled "SIGINT is handled by the program" INT 42 exited:42 handles
 set +m
+
+# A signal for the whole group, from the program itself: it gets it once, and the recorder goes on.
+cat >group.c <<'C'
+#include <signal.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+static volatile int times;
+static void count(int sig) { (void)sig; times++; }
+int main(int argc, char **argv)
+{
+	int sig = atoi(argv[argc - 1]);
+	struct timespec t = {0, 200000000};
+	void *volatile p = malloc(77);
+	signal(sig, count);
+	kill(0, sig);
+	while (nanosleep(&t, &t))
+		;
+	return p ? 40 + times : 1;
+}
+C
+$CC -g -O1 -o group group.c
+for signal in 1 2 3 10 12 14 15 40; do
+	rm -f ./*.neap
+	# setsid makes a group of its own for the two
+	says "signal $signal for the group comes once" 41 "" setsid -w "$NEAP" record -q -o g.neap -- ./group $signal
+	truth "signal $signal for the group" --consistent --end exited:41 --expect 'func=main allocs=1 bytes=77' g.neap
+done
 
 # The recorder is killed: the program goes on, what was written can be read.
 rm -f ./*.neap
