@@ -224,6 +224,41 @@ heaptrack() {
 		"$(human "$(ask "$file" 'leaked | sum | select total')")"
 }
 
+# The same program in each of heaptrack's file formats, with a string that has a blank: as text, and packed in both ways.
+heaptrack_formats() {
+	local format version head="X ./p arg\nI 1000 10\n" pack
+	local tail="i 100 1 2\nt 1 0\nc 1\nR 5\n"
+	local events="a 10 1\na 20 1\n+ 0\n+ 1\n- 1\n+ 1\n+ 0\n- 0\n- 1\n" addresses="+ 10 1 aa\n+ 20 1 bb\n- bb\n+ 20 1 bb\n+ 10 1 cc\n- cc\n- bb\n"
+	for format in 0 1 2 3; do
+		case $format in
+		0) version="v 10000 0" ;;
+		1) version="v 10000 1" ;;
+		2) version="v 10100 2" ;;
+		3) version="v 10400 3" ;;
+		esac
+		{
+			printf '%s\n' "$version"
+			printf "$head"
+			if [ $format = 3 ]; then printf 's 5 /a b/\ns 5 f g()\n'; else printf 's /a b/\ns f g()\n'; fi
+			printf "$tail"
+			if [ $format = 0 ]; then printf "$addresses"; else printf "$events"; fi
+			printf 'c 20\n'
+		} >"$tmp/format"
+		for pack in cat gzip zstd; do
+			command -v $pack >/dev/null || continue
+			$pack <"$tmp/format" >"$tmp/packed.$format"
+			equal "heaptrack's format $format, by $pack" "$(printf '96\t4\t2') 16 64" \
+				"$(ask "$tmp/packed.$format" 'allocated func="f g()" module="/a b/" | sum | select total,count,temp') $(
+					ask "$tmp/packed.$format" 'leaked | sum | select total') $(ask "$tmp/packed.$format" 'peak | sum | select total')"
+		done
+		command -v heaptrack_print >/dev/null || continue
+		equal "heaptrack_print's figures of format $format" "4 2 64B 16B" "$(heaptrack_print "$tmp/format" 2>/dev/null |
+			sed -n 's/^\(calls to allocation functions\|temporary memory allocations\|peak heap memory consumption\|total memory leaked\): \([^ ]*\).*/\2/p' | tr '\n' ' ' | sed 's/ $//')"
+	done
+	printf 'v 10400 4\n' >"$tmp/format"
+	says 1 "format" import "$tmp/format"
+}
+
 # Its last snapshot is not at the end of the program.
 massif() {
 	local target=$targets/26-peak-between-snapshots source=26-peak-between-snapshots.c
@@ -263,6 +298,7 @@ dhat() {
 for part in $parts; do
 	case $part in
 	heaptrack)
+		heaptrack_formats
 		heaptrack 01-realloc-chain
 		heaptrack 26-peak-between-snapshots
 		heaptrack 55-temporary
