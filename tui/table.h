@@ -12,5 +12,9 @@ const char *table_key(const void *self, const char *word);
  * that were cut shows them.
  */
 void table_open(struct browser *b, const struct query_result *r, size_t row);
+/* table_next_keys - rows for the next kind of thing. */
+void table_next_keys(struct browser *b);
+/* table_only_thread - the thread of the row, or the one that has most of it; false: it is a function. */
+bool table_only_thread(const void *self, struct browser *b);
 
 #endif

@@ -1,4 +1,4 @@
-/* Opening a row of a table: its keys become a condition, and the tree shows who holds it. */
+/* Keys on rows of tables.  A row is opened by making its keys a condition of the tree. */
 #include "config.h"
 
 #include "tui/table.h"
@@ -117,4 +117,45 @@ void table_open(struct browser *b, const struct query_result *r, size_t row)
 	}
 	buf_release(&keys);
 	buf_release(&where);
+}
+
+/* ---- other keys ----------------------------------------------------------------------------- */
+
+void table_next_keys(struct browser *b)
+{
+	static const char *const order[] = {"by func",  "by func, line", "by file",   "by module",
+					    "by class", "by thread",     "by size:2", "by api"};
+	struct query_error error = {.code = NEAP_OK};
+	const char *now = state_chip(model_state(&b->model), STAGE_BY);
+	size_t count = sizeof order / sizeof order[0], at = 0;
+	while (now && at < count && strcmp(order[at], now) != 0)
+		at++;
+	browser_tell(b, model_set_stage(&b->model, STAGE_BY, order[(at + 1) % count], &error),
+		     &error);
+}
+
+bool table_only_thread(const void *t, struct browser *b)
+{
+	static const char *const words[] = {"file", "module", "api"};
+	struct buf condition = {0};
+	const char *key = table_key(t, "thread");
+	if (key) {
+		only_thread_named(b, key);
+		return true;
+	}
+	for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+		key = table_key(t, words[i]);
+		if (!key || table_key(t, "func"))
+			continue;
+		buf_printf(&condition, "%s=", words[i]);
+		query_quote(&condition, key);
+		if (!condition.has_failed)
+			only_thread_where(b, condition.data);
+		buf_release(&condition);
+		return true;
+	}
+	if (table_key(t, "func"))
+		return false;
+	browser_say(b, ROLE_DIM, "t is for rows of functions, files, modules and threads");
+	return true;
 }

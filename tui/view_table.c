@@ -14,7 +14,6 @@
 #include "src/base/mem.h"
 #include "tui/empty.h"
 #include "tui/list.h"
-#include "tui/only_thread.h"
 #include "tui/show.h"
 #include "tui/table.h"
 
@@ -352,53 +351,12 @@ static bool press_heading(struct table *t, struct browser *b, unsigned col)
 	return true;
 }
 
-/* Rows for the next kind of thing. */
-static void next_keys(struct browser *b)
-{
-	static const char *const order[] = {"by func",  "by func, line", "by file",   "by module",
-					    "by class", "by thread",     "by size:2", "by api"};
-	struct query_error error = {.code = NEAP_OK};
-	const char *now = state_chip(model_state(&b->model), STAGE_BY);
-	size_t count = sizeof order / sizeof order[0], at = 0;
-	while (now && at < count && strcmp(order[at], now) != 0)
-		at++;
-	browser_tell(b, model_set_stage(&b->model, STAGE_BY, order[(at + 1) % count], &error),
-		     &error);
-}
-
-/* The thread of the row, or the one that has most of it; false: the row is a function. */
-static bool narrow_to_thread(const struct table *t, struct browser *b)
-{
-	static const char *const words[] = {"file", "module", "api"};
-	struct buf condition = {0};
-	const char *key = table_key(t, "thread");
-	if (key) {
-		only_thread_named(b, key);
-		return true;
-	}
-	for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
-		key = table_key(t, words[i]);
-		if (!key || table_key(t, "func"))
-			continue;
-		buf_printf(&condition, "%s=", words[i]);
-		query_quote(&condition, key);
-		if (!condition.has_failed)
-			only_thread_where(b, condition.data);
-		buf_release(&condition);
-		return true;
-	}
-	if (table_key(t, "func"))
-		return false;
-	browser_say(b, ROLE_DIM, "t is for rows of functions, files, modules and threads");
-	return true;
-}
-
 static bool act(void *self, struct browser *b, enum action action)
 {
 	struct table *t = self;
 	switch (action) {
 	case ACTION_ONLY_THREAD:
-		return narrow_to_thread(t, b);
+		return table_only_thread(t, b);
 	case ACTION_SORT_LEFT:
 	case ACTION_SORT_RIGHT:
 	case ACTION_SORT_REVERSE:
@@ -406,7 +364,7 @@ static bool act(void *self, struct browser *b, enum action action)
 			sort(t, b, action);
 		return true;
 	case ACTION_NEXT_KEYS:
-		next_keys(b);
+		table_next_keys(b);
 		return true;
 	case ACTION_ENTER:
 	case ACTION_RIGHT:
