@@ -1,10 +1,12 @@
 #!/bin/bash
-# Usage: keep.sh SOURCE BUILD
+# Usage: keep.sh SOURCE BUILD [FORMAT...]
 # Of what fuzz.sh found with import:FORMAT, what reaches code that the corpus does not is copied into it, small files only.  In
 # the corpus such a file begins with the number of its format, so that it goes to the same reader.
 set -euo pipefail
 
 source=$1 build=$2
+shift 2
+wanted=" $* "
 corpus=$source/tests/fuzz/corpus/import
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
@@ -14,6 +16,7 @@ while read -r format; do
 	number=$((number + 1))
 	found=$build/fuzz/import-$format
 	[ -d "$found" ] || continue
+	[[ $wanted = "  " || $wanted = *" $format "* ]] || continue
 	rm -rf "$tmp/new" "$tmp/all"
 	mkdir "$tmp/new" "$tmp/all"
 	cp "$corpus"/* "$tmp/all"
