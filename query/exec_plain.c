@@ -307,7 +307,8 @@ static bool open_children(struct plain *t, const struct open_row *row, uint32_t 
 			return false;
 		t->open[t->open_count++] = child;
 	}
-	return order_open(t, t->open + first, t->open_count - first);
+	size_t count = t->open_count - first;
+	return !count || order_open(t, t->open + first, count);
 }
 
 /* Room for all rows at once; a depth leaves most of them out. */

@@ -24,7 +24,7 @@ static uint32_t width_for(uint64_t value)
 
 static inline void put(void *data, uint32_t width_bytes, size_t row, uint64_t value)
 {
-	char *at = (char *)data + row * width_bytes;
+	char *at = data ? (char *)data + row * width_bytes : NULL; /* zeros take no room */
 	uint16_t low = htole16((uint16_t)value);
 	uint32_t word = htole32((uint32_t)value);
 	switch (width_bytes) {
@@ -44,7 +44,7 @@ static inline void put(void *data, uint32_t width_bytes, size_t row, uint64_t va
 	case 8:
 		((uint64_t *)data)[row] = value;
 		break;
-	default: /* zero, which takes no room */
+	default:
 		break;
 	}
 }

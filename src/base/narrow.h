@@ -32,7 +32,8 @@ static inline uint64_t narrow_get(const struct narrow *c, size_t row)
 /* narrow_fetch - bring a row near, which will be asked for soon. */
 static inline void narrow_fetch(const struct narrow *c, size_t row)
 {
-	__builtin_prefetch((const char *)c->data + row * c->width_bytes);
+	if (c->data)
+		__builtin_prefetch((const char *)c->data + row * c->width_bytes);
 }
 
 /* Each: false: out of memory; the rows are then as they were. */

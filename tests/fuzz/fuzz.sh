@@ -38,6 +38,8 @@ importers() {
 build profile "$source/tests/unit/sample_profile.c" "$source"/src/profile/*.c -lzstd
 build query "$source/tests/unit/query_dump.c" "$source"/query/{lex,parse}*.c \
 	"$source"/query/{complete,near,print,vocab}.c
+build exec "$source"/tests/unit/{build_profile,random_world}.c "$source"/{query,src/graph,src/profile,src/sym}/*.c \
+	-lpcre2-8 -lzstd -ldwarf -liberty -lelf -ldeflate -lz -llzma -lpthread -lm
 build sym "$source"/src/sym/*.c "$source"/src/profile/*.c -lzstd -ldwarf -liberty -lelf \
 	-ldeflate -lz -llzma -lpthread
 make -C "$build" --no-print-directory exchange-made src/exchange/assets.c >/dev/null
@@ -45,7 +47,7 @@ build import "$source/tests/unit/sample_profile.c" "$source"/src/{profile,graph,
 	"$build"/src/exchange/*.c -lzstd -lz -lbz2 -llzma -lyajl -lprotobuf-c -lm
 cd "$build/fuzz"
 status=0
-names=${FUZZ_ONLY:-profile query sym import}
+names=${FUZZ_ONLY:-profile query exec sym import}
 for name in ${names/#imports/$(importers)}; do
 	run "$name" || status=1
 done

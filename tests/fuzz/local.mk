@@ -11,6 +11,12 @@ tests_fuzz_replay_query_SOURCES = tests/fuzz/fz_query.c tests/fuzz/replay.c \
 	tests/unit/query_dump.c tests/unit/query_dump.h
 tests_fuzz_replay_query_LDADD = $(neap_libs)
 
+check_PROGRAMS += tests/fuzz/replay_exec
+tests_fuzz_replay_exec_SOURCES = tests/fuzz/fz_exec.c tests/fuzz/replay.c \
+	tests/unit/build_profile.c tests/unit/build_profile.h \
+	tests/unit/random_world.c tests/unit/random_world.h
+tests_fuzz_replay_exec_LDADD = $(neap_libs)
+
 check_PROGRAMS += tests/fuzz/replay_sym
 tests_fuzz_replay_sym_SOURCES = tests/fuzz/fz_sym.c tests/fuzz/replay.c
 tests_fuzz_replay_sym_LDADD = $(neap_libs)

@@ -3,7 +3,7 @@
 # shellcheck disable=SC2154  # the variables of tests/local.mk
 set -euo pipefail
 
-for name in profile query sym import; do
+for name in profile query exec sym import; do
 	corpus=$srcdir_abs/tests/fuzz/corpus/$name
 	files=("$corpus"/*)
 	if [ ! -e "${files[0]}" ]; then
