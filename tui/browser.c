@@ -149,7 +149,8 @@ bool browser_load(struct browser *b)
 	b->loaded[s] = b->model.generation;
 	b->failure = (struct query_error){.code = NEAP_OK};
 	b->summary.is_known = false;
-	model_find_sides(&b->model);
+	struct query_error ignored; /* queries say it too; who asks none of the head asks again */
+	model_find_sides(&b->model, &ignored);
 	v->load(b->selves[s], b, &b->failure);
 	model_drop_old(&b->model);
 	/* Results are shared among the views: the others load anew when they are shown. */

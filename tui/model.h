@@ -100,10 +100,17 @@ static inline bool model_knows_times(const struct model *m)
 {
 	return model_knows(m, FACT_ALLOCATED | FACT_TIME);
 }
-/* model_find_sides - before a load: now and before. */
-void model_find_sides(struct model *m);
-/* model_whole_run - append the head that asks for everything that was allocated in one of the two. */
-void model_whole_run(const struct model *m, bool is_before, struct buf *out);
+/*
+ * model_find_sides - before a load: now and before.  Fails if one cannot be read: *error says which,
+ * and the first file is in its place.
+ */
+enum neap_err model_find_sides(struct model *m, struct query_error *error);
+/*
+ * model_whole_run - append the head that asks for everything that was allocated in one of the two.
+ * Fails if queries cannot say the name of that file: without it they would ask the first.
+ */
+enum neap_err model_whole_run(const struct model *m, bool is_before, struct buf *out,
+			      struct query_error *error);
 
 static inline const struct state *model_state(const struct model *m)
 {

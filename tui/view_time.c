@@ -68,16 +68,13 @@ static enum neap_err run(struct time_view *t, struct browser *b, bool is_before,
 			 struct query_opened **q, struct query_error *error)
 {
 	struct buf head = {0};
-	model_whole_run(&b->model, is_before, &head);
+	enum neap_err code = model_whole_run(&b->model, is_before, &head, error);
 	const struct compose c = {.head = head.data,
 				  .default_by = "func",
 				  .view = t->is_grouped ? NULL : "callers",
 				  .without_rows = true};
-	enum neap_err code = ERR_NOMEM;
 	*q = NULL;
-	if (head.has_failed)
-		*error = (struct query_error){.code = ERR_NOMEM, .text = "out of memory"};
-	else
+	if (!code)
 		code = model_result(&b->model, &c, q, error);
 	buf_release(&head);
 	return code;
@@ -108,7 +105,6 @@ static enum neap_err load_sum(struct time_view *t, struct browser *b, struct que
 	const struct compose c = {.view = "sum", .without_rows = true};
 	struct query_opened *q;
 	enum neap_err code = model_result(&b->model, &c, &q, error);
-	t->q = NULL;
 	t->serial = 0;
 	t->list.count = 0;
 	if (!code)
@@ -123,9 +119,13 @@ static enum neap_err load(void *self, struct browser *b, struct query_error *err
 	const char *by = state_chip(s, STAGE_BY);
 	t->is_grouped = !is_of_frames(by);
 	t->is_unknown = !model_knows_times(&b->model);
+	t->q = NULL; /* until there is one: keys come here even then */
 	if (t->is_unknown)
 		return load_sum(t, b, error);
-	enum neap_err code = run(t, b, false, &t->q, error);
+	/* It asks for the whole run and not for the head, which may name what cannot be read. */
+	enum neap_err code = model_find_sides(&b->model, error);
+	if (!code)
+		code = run(t, b, false, &t->q, error);
 	if (code)
 		return code;
 	const struct query_result *r = query_opened_result(t->q);

@@ -25,6 +25,19 @@ for script in "$source_dir"/tests/tui/scripts/*.keys; do
 	fi
 done
 
+# Time asks for a file by its name: where no query can say the name, it shows no other file.
+cp json.neap $'new\nline.neap' && cp json.neap $'bell\a.neap' || exit 1
+printf '3\n:expect intern_key\n' >line.keys
+"$NEAP" browse --keys=line.keys --glyphs=ascii forked.neap $'new\nline.neap' || {
+	echo "FAIL: Time does not show a file with a newline in its name"
+	failed=$((failed + 1))
+}
+printf '3\n:expect error: the name of the file has control characters\n' >bell.keys
+"$NEAP" browse --keys=bell.keys --glyphs=ascii forked.neap $'bell\a.neap' || {
+	echo "FAIL: Time shows another file for one with a control character in its name"
+	failed=$((failed + 1))
+}
+
 # A screen that does not show what is expected must fail.
 printf ':expect no such words\n' >wrong.keys
 if "$NEAP" browse --keys=wrong.keys json.neap 2>/dev/null; then
