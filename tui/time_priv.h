@@ -59,10 +59,15 @@ size_t time_cursor_tick(const struct time_view *t, const struct browser *b);
 void time_make_means(struct time_view *t, const struct browser *b);
 /* time_make_columns - t->chart for so many columns.  False: no memory. */
 bool time_make_columns(struct time_view *t, const struct browser *b, unsigned cols);
+/* time_has_before - is it compared with something, in what is measured? */
+static inline bool time_has_before(const struct time_view *t)
+{
+	return t->before && t->measured != ALLOCATED_BYTES;
+}
 /* time_before - of what the run is compared with, at an instant, all together. */
 int64_t time_before(const struct time_view *t, uint64_t ns);
 int64_t time_before_peak(const struct time_view *t); /* at its own peak */
-/* time_make_before - the same for each column, -1 after its end.  Returns the highest. */
+/* time_make_before - the most in each column, -1 after its end.  Returns the highest. */
 int64_t time_make_before(const struct time_view *t, const struct browser *b, unsigned cols,
 			 int64_t *line);
 /* time_make_line - RSS at the tick of each column, -1: unknown.  Returns the highest. */

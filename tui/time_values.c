@@ -229,23 +229,27 @@ int64_t time_before(const struct time_view *t, uint64_t ns)
 	return before_at(t, graph_snap_at(t->before, ns));
 }
 
+/* In each column the most; one without a tick is as it was before. */
 int64_t time_make_before(const struct time_view *t, const struct browser *b, unsigned cols,
 			 int64_t *line)
 {
-	int64_t most = 0, now = 0;
-	unsigned last = strip_column(b, cols, graph_end_time(t->before));
+	int64_t most = 0, last = 0, peak = time_before_peak(t);
+	unsigned end = strip_column(b, cols, graph_end_time(t->before));
+	unsigned peak_col = strip_column(b, cols, graph_peak(t->before).time_ns);
 	size_t tick = 0;
 	for (unsigned col = 0; col < cols; col++) {
-		bool is_first = true;
-		for (; tick < t->before_series.tick_count; tick++) {
-			int64_t v = before_at(t, tick);
+		int64_t best = last;
+		for (bool is_first = true; tick < t->before_series.tick_count; tick++) {
 			if (strip_column(b, cols, graph_snap_time(t->before, (snap_id)tick)) > col)
 				break;
-			now = is_first || v > now ? v : now;
+			last = before_at(t, tick);
+			best = is_first || last > best ? last : best;
 			is_first = false;
 		}
-		line[col] = col > last ? -1 : now;
-		most = now > most ? now : most;
+		if (col == peak_col && peak > best)
+			best = peak;
+		line[col] = col > end ? -1 : best;
+		most = best > most ? best : most;
 	}
 	return most;
 }

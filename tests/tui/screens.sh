@@ -55,6 +55,8 @@ all modules json.neap '8'
 all run json.neap '9'
 
 shot time-diff json.neap 34 110 '3' --glyphs=block forked.neap
+shot time-diff-plain json.neap 24 80 '3' --glyphs=ascii --plain forked.neap
+shot time-diff-plain-old forked.neap 24 80 '3' --glyphs=ascii --plain json.neap
 shot time-diff-ascii json.neap 24 80 '3' --glyphs=ascii --color=never forked.neap
 
 all flame json.neap '4'
