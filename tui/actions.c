@@ -19,12 +19,17 @@ static void find_again(struct browser *b, bool is_back)
 static void copy(struct browser *b, bool is_command)
 {
 	const struct view *v = browser_view(b);
+	const char *prints = is_command ? model_command_prints(&b->model) : NULL;
 	buf_clear(&b->clipboard);
 	if (is_command)
 		model_command(&b->model, &b->clipboard);
 	else if (v->row_text)
 		v->row_text(browser_self(b), b, &b->clipboard);
-	if (b->clipboard.count_bytes && !b->clipboard.has_failed)
+	if (!b->clipboard.count_bytes || b->clipboard.has_failed)
+		return;
+	if (prints) /* alone: beside the command there is no room for it */
+		browser_say(b, ROLE_WARNING, "copied; it prints %s", prints);
+	else
 		browser_say(b, ROLE_DIM, "copied: %.400s", b->clipboard.data);
 }
 

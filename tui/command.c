@@ -115,3 +115,21 @@ void model_command(const struct model *m, struct buf *out)
 		put_shell(out, text.data);
 	buf_release(&text);
 }
+
+const char *model_command_prints(const struct model *m)
+{
+	const struct state *s = model_state(m);
+	if (s->screen != SCREEN_TIME || !model_knows_times(m))
+		return NULL;
+	switch (query_population(s->head)) {
+	case POP_COUNT:
+		return "the difference, not the classes";
+	case POP_LIVE:
+	case POP_GROWTH:
+		return "the totals, not the classes";
+	case POP_FREED:
+		return "how much was freed when, not the classes";
+	default:
+		return "when these blocks were allocated, not the classes";
+	}
+}

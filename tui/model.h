@@ -219,6 +219,11 @@ void model_text(const struct model *m, struct buf *out);
 void model_query(const struct model *m, struct buf *out);
 /* model_command - append a shell command that prints the same view. */
 void model_command(const struct model *m, struct buf *out);
+/*
+ * model_command_prints - what that command prints where it is less than the screen shows; NULL:
+ * the same.  No timeline of the language has classes.
+ */
+const char *model_command_prints(const struct model *m);
 
 /* ---- text of queries -------------------------------------------------------------------------- */
 
