@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -89,12 +90,23 @@ enum neap_err family_meet(struct recorder *r, struct hello *h, bool is_exec, str
 	return err;
 }
 
-static void read_exe(struct recorder *r, char *dst, size_t cap)
+static void read_exe(const struct recorder *r, struct exe *out)
 {
 	char path[64];
+	struct stat st;
 	snprintf(path, sizeof path, "/proc/%d/exe", (int)r->child.pid);
-	ssize_t n = readlink(path, dst, cap - 1);
-	dst[n > 0 ? n : 0] = '\0';
+	ssize_t n = readlink(path, out->path, sizeof out->path - 1);
+	out->path[n > 0 ? n : 0] = '\0';
+	bool is_known = !stat(path, &st);
+	out->device = is_known ? st.st_dev : 0;
+	out->inode = is_known ? st.st_ino : 0;
+}
+
+/* A program whose file is renamed, deleted or replaced has another path, and is still that file. */
+static bool is_another(const struct exe *a, const struct exe *b)
+{
+	bool is_same_file = a->inode && a->inode == b->inode && a->device == b->device;
+	return a->path[0] && b->path[0] && strcmp(a->path, b->path) != 0 && !is_same_file;
 }
 
 static void greet(struct recorder *r, struct hello *h, uint64_t now)
@@ -132,7 +144,7 @@ static void greet(struct recorder *r, struct hello *h, uint64_t now)
 	r->processes[r->process_count++] = p;
 	r->process_all_count++;
 	if (is_child) {
-		read_exe(r, r->child_exe, sizeof r->child_exe);
+		read_exe(r, &r->child_exe);
 		r->unseen_exe[0] = '\0';
 	}
 	p->next_tick_ns = process_tick(p, now_ns());
@@ -226,10 +238,10 @@ void family_notice_exec(struct recorder *r, uint64_t now)
 	r->noticed_exec_ns = now;
 	if (!find(r, r->child.pid, &at))
 		return;
-	char exe[sizeof r->child_exe];
-	read_exe(r, exe, sizeof exe);
-	if (!exe[0] || !r->child_exe[0] || !strcmp(exe, r->child_exe))
+	struct exe exe;
+	read_exe(r, &exe);
+	if (!is_another(&exe, &r->child_exe))
 		return;
-	snprintf(r->unseen_exe, sizeof r->unseen_exe, "%s", exe);
+	snprintf(r->unseen_exe, sizeof r->unseen_exe, "%s", exe.path);
 	finish(r, at, (struct profile_end){.kind = END_EXEC}, now);
 }

@@ -553,8 +553,12 @@ struct recorder {
 	int child_wait_status;
 	struct output first_output; /* opened before the program starts; used by its first image */
 	bool has_first_output;
-	bool has_connected;    /* the program itself */
-	char child_exe[4096];  /* what it was when it said hello */
+	bool has_connected; /* the program itself */
+	struct exe {        /* what a process runs */
+		char path[4096];
+		dev_t device; /* of the file; inode 0: unknown */
+		ino_t inode;
+	} child_exe;           /* when it said hello */
 	char unseen_exe[4096]; /* what it is now, if that has not said hello; else "" */
 	struct process **processes;
 	size_t process_count, process_cap, process_all_count;

@@ -46,9 +46,12 @@ int main(int argc, char **argv)
 		return 77;
 	if (!strcmp(how, "delete"))
 		unlink(argv[0]);
-	if (!strcmp(how, "replace")) {
+	if (!strcmp(how, "replace") || !strcmp(how, "upgrade"))
 		rename("other", argv[0]);
-	}
+	if (!strcmp(how, "move"))
+		rename(argv[0], "known.moved");
+	if (!strcmp(how, "upgrade") || !strcmp(how, "move"))
+		usleep(300000); /* the recorder looks at it several times before it goes on */
 	if (!strcmp(how, "rmdir"))
 		rmdir(argv[2]);
 	if (!strcmp(how, "stdio"))

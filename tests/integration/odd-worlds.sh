@@ -80,6 +80,12 @@ printf 'int main(void) { return 1; }\n' >other.c && $CC -o other other.c
 record -o replaced.neap -- ./known.copy replace
 equal "replaced program: exit status" 7 "$status"
 whole "replaced program" replaced.neap
+for how in upgrade move; do
+	rm -f known.copy && cp known known.copy && cp known other
+	record -o $how.neap -- ./known.copy $how
+	equal "$how of a running program: exit status" 7 "$status"
+	whole "$how of a running program" $how.neap
+done
 record -o memfd.neap -- ./known memfd
 equal "program in memory: exit status" 7 "$status"
 files=(memfd*.neap)
