@@ -94,16 +94,23 @@ NC_INLINE void note_peak_time(struct nc_header *h)
 			 __ATOMIC_RELAXED);
 }
 
-/* A new peak seen by a thread other than the primary one. */
-static void raise_peak_shared(struct nc_header *h, uint64_t total)
+/*
+ * A new peak seen by a thread other than the primary one.  What others do between the look at the total
+ * and the new epoch is not in the peak, but in what cohorts say of it: so nothing else comes between.
+ */
+static void raise_peak_shared(struct nc_header *h)
 {
+	int64_t total = live_total(h);
 	uint64_t peak = __atomic_load_n(&h->peak_bytes, __ATOMIC_RELAXED);
-	do {
-		if (total <= peak)
-			return;
-	} while (!__atomic_compare_exchange_n(&h->peak_bytes, &peak, total, true, __ATOMIC_RELAXED,
-					      __ATOMIC_RELAXED));
+	if (total <= (int64_t)peak)
+		return;
 	note_peak_time(h);
+	do {
+		total = live_total(h);
+		if (total <= (int64_t)peak)
+			return;
+	} while (!__atomic_compare_exchange_n(&h->peak_bytes, &peak, (uint64_t)total, true,
+					      __ATOMIC_RELAXED, __ATOMIC_RELAXED));
 	__atomic_fetch_add(&h->epoch_shared, 1, __ATOMIC_RELAXED);
 }
 
@@ -112,9 +119,7 @@ void nc_flush_live(struct nc_ctx *t)
 	struct nc_header *h = nc.header;
 	__atomic_fetch_add(&h->live_shared_bytes, t->unflushed_bytes, __ATOMIC_RELAXED);
 	t->unflushed_bytes = 0;
-	int64_t total = live_total(h);
-	if (total > 0)
-		raise_peak_shared(h, (uint64_t)total);
+	raise_peak_shared(h);
 }
 
 NC_INLINE void live_add(struct nc_ctx *t, int64_t bytes)

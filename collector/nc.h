@@ -76,6 +76,13 @@ NC_INLINE bool nc_is_on(void)
  */
 struct nc_global {
 	struct nc_header *header;
+	/*
+	 * In a child of fork: cohorts in the live map that are below inherited_end are the parent's,
+	 * and inherited[] has this process's for them.  Written while it has one thread;
+	 * each free reads it, so it lies with what is not written.
+	 */
+	uint32_t inherited_end;
+	uint32_t *inherited;
 	struct nc_node *nodes[NC_CHUNKS(NC_NODES_MAX, NC_NODES_CHUNK_LG)];
 	struct nc_cohort *cohorts[NC_CHUNKS(NC_COHORTS_MAX, NC_COHORTS_CHUNK_LG)];
 	uint8_t *dirty;
@@ -87,12 +94,6 @@ struct nc_global {
 	uint32_t primary_is_set; /* atomic */
 	uint32_t batching_now;   /* live threads that batch; atomic */
 	uint32_t last_interval;  /* newest birth interval of any cohort; a hint, relaxed */
-	/*
-	 * In a child of fork: cohorts in the live map that are below inherited_end are the parent's,
-	 * and inherited[] has this process's for them.  Written while it has one thread.
-	 */
-	uint32_t inherited_end;
-	uint32_t *inherited;
 };
 extern struct nc_global nc;
 
