@@ -65,6 +65,38 @@ Test(parents, go_with_their_nodes_to_other_places)
 	parents_release(&t);
 }
 
+/* Nodes in preorder: each is below the one before, or below something that that one is below. */
+static void make_preorder(uint32_t *parents, uint64_t *random)
+{
+	parents[0] = 0;
+	for (uint32_t n = 1; n < NODES; n++) {
+		uint64_t up = next_random(random) % 3 ? 0 : next_random(random) % 9;
+		for (parents[n] = n - 1; up && parents[n]; up--)
+			parents[n] = parents[parents[n]];
+	}
+}
+
+Test(parents, in_preorder_tell_where_a_node_ends_and_its_chain_begins)
+{
+	static uint32_t parents[NODES], end[NODES];
+	uint64_t random = 17;
+	struct parents t = {0};
+	make_preorder(parents, &random);
+	append_in_parts(&t, parents, &random);
+	for (uint32_t n = NODES; n-- > 0;) {
+		end[n] = end[n] ? end[n] : n + 1;
+		end[parents[n]] = end[n] > end[parents[n]] ? end[n] : end[parents[n]];
+	}
+	for (uint32_t n = 0; n < NODES; n++) {
+		uint32_t first = n;
+		while (first && parents[first] == first - 1)
+			first--;
+		cr_assert_eq(parents_end(&t, n), end[n], "node %u", n);
+		cr_assert_eq(parents_chain(&t, n), first, "node %u", n);
+	}
+	parents_release(&t);
+}
+
 Test(parents, of_a_chain_take_no_room)
 {
 	uint32_t parents[100] = {0};
