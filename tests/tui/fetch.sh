@@ -33,16 +33,8 @@ end_server() {
 	server=
 	unset DEBUGINFOD_URLS
 }
-play() { # NAME: the lines of stdin
-	count=$((count + 1))
-	export DEBUGINFOD_CACHE_PATH=$folder/cache-$1
-	{
-		echo "size 40 120"
-		cat
-		echo "signal TERM"
-		echo "ends TERM"
-	} >"$1.play"
-	"$build_dir/tests/tui/pty" "$1.play" "$build_dir/neap-browse" --no-state json.neap || fail "$1"
+ask() { # NAME: plays the lines of stdin, with nothing fetched before
+	DEBUGINFOD_CACHE_PATH=$folder/cache-$1 play "$1"
 }
 
 path=/home/user/demo/src/json/parser.hpp
@@ -53,7 +45,7 @@ open='/parse_object\x0da'
 
 # Where there is no library, that is said.
 serve good
-play library <<PLAY
+ask library <<PLAY
 bytes $open
 until LINE
 screen library.screen
@@ -65,14 +57,14 @@ fi
 grep -q "the server's line 1" library.screen || fail "the source is not the server's"
 grep -q "GET /buildid/$build_id/source$path " good.log || fail "the server was not asked for it"
 : >good.log
-play details <<'PLAY'
+ask details <<'PLAY'
 bytes jjjjjjjjjjjj
 until parser.hpp
 PLAY
 [ ! -s good.log ] || fail "the server was asked for what stands beside a row: $(cat good.log)"
 (
 	unset DEBUGINFOD_URLS
-	play nobody <<-PLAY
+	ask nobody <<-PLAY
 		bytes $open
 		until not found here
 	PLAY
@@ -83,7 +75,7 @@ end_server
 
 # A server that hangs: Esc, Ctrl-C, and patience.
 serve hanging 1
-play esc <<PLAY
+ask esc <<PLAY
 bytes $open
 meanwhile until asking debuginfod for parser.hpp
 meanwhile bytes \e
@@ -92,13 +84,13 @@ until not found here
 bytes q
 until calls from the start down
 PLAY
-play ctrl-c <<PLAY
+ask ctrl-c <<PLAY
 bytes $open
 meanwhile until Esc stops it
 meanwhile bytes \x03
 until stopped: parser.hpp was not fetched
 PLAY
-play patience <<PLAY
+ask patience <<PLAY
 bytes $open
 meanwhile until asking debuginfod for parser.hpp
 until debuginfod sent nothing for 5 s

@@ -3,6 +3,8 @@
 #   terminal_begin NAME   an empty folder with the golden profiles, and the shell in it; skips the
 #                         test where there is no libvterm, or no terminfo
 #   fail WHAT             says so, and counts it in $failed
+#   play NAME             has the browser played what stdin says, at 40 rows and 120 columns, until
+#                         SIGTERM ends it
 #
 # shellcheck shell=bash
 
@@ -15,6 +17,17 @@ count=0 failed=0
 fail() {
 	echo "FAIL: $*"
 	failed=$((failed + 1))
+}
+
+play() {
+	count=$((count + 1))
+	{
+		echo "size 40 120"
+		cat
+		echo "signal TERM"
+		echo "ends TERM"
+	} >"$1.play"
+	"$build_dir/tests/tui/pty" "$1.play" "$build_dir/neap-browse" --no-state json.neap || fail "$1"
 }
 
 terminal_begin() {

@@ -8,16 +8,9 @@
 terminal_begin stop
 export NEAP_TEST_HOLD=$folder/hold XDG_STATE_HOME=$folder/state
 
-# play NAME: the lines of stdin, at 40 rows and 120 columns.
-play() {
-	count=$((count + 1))
-	{
-		echo "size 40 120"
-		cat
-		echo "signal TERM"
-		echo "ends TERM"
-	} >"$1.play"
-	"$build_dir/tests/tui/pty" "$1.play" "$build_dir/neap-browse" --no-state json.neap || fail "$1"
+# hold NAME: plays the lines of stdin; no work is held after it.
+hold() {
+	play "$1"
 	rm -f hold
 }
 
@@ -25,7 +18,7 @@ play() {
 # be asked for again.
 stop() {
 	local name=$1 from=$2 key=$3 end=$4
-	play "$name" <<-PLAY
+	hold "$name" <<-PLAY
 		bytes $from
 		remember
 		make hold
@@ -85,7 +78,7 @@ stop ctrl-c jjj b '\x03'
 
 # A range that is being made goes on when the query of one of its instants, or its own, is stopped.
 range() {
-	play "$1" <<-PLAY
+	hold "$1" <<-PLAY
 		bytes $2
 		remember
 		make hold
@@ -108,7 +101,7 @@ range range-end '\x09\e[C\e[C\e[Cv\e[C\e[C' v '\e' 'survivors in' U 'live at'
 range range-window '\x09\e[C\e[Cv\e[C\e[Cv\e[C\e[Cv' '\e[C' '\e' 'live at' v 'survivors in'
 
 # Keys typed meanwhile come after it, in their order.
-play order <<'PLAY'
+hold order <<'PLAY'
 make hold
 bytes 2
 meanwhile until s; Esc stops it
@@ -116,7 +109,7 @@ meanwhile bytes jjjkr
 meanwhile remove hold
 screen order.screen
 PLAY
-play slowly <<'PLAY'
+hold slowly <<'PLAY'
 bytes 2
 bytes j
 bytes j
@@ -128,7 +121,7 @@ PLAY
 diff slowly.screen order.screen || fail "what was typed meanwhile came in another order"
 
 # Those before Esc were for the table, the one after it is for the tree.
-play after <<'PLAY'
+hold after <<'PLAY'
 bytes jjjj
 remember
 bytes k
@@ -142,7 +135,7 @@ remove hold
 PLAY
 
 # More keys than a terminal keeps for a program.
-play many <<'PLAY'
+hold many <<'PLAY'
 make hold
 remember
 bytes 2
@@ -155,7 +148,7 @@ remove hold
 PLAY
 
 # What is typed next does not wait for the preview of what was typed before.
-play preview <<'PLAY'
+hold preview <<'PLAY'
 remember
 make hold
 bytes :\x15
