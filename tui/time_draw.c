@@ -67,7 +67,7 @@ static void draw_foot(const struct time_view *t, struct browser *b, const struct
 static void add_line(struct time_view *t, const struct browser *b, unsigned cols, int64_t *line)
 {
 	double most = RSS_SCALE_MOST * (double)t->chart.most;
-	if (t->measured == ALLOCATED_BYTES || (!t->before && t->measured != LIVE_BYTES))
+	if (!t->before && t->measured != LIVE_BYTES)
 		return;
 	int64_t highest =
 		t->before ? time_make_before(t, b, cols, line) : time_make_line(t, cols, line);
@@ -155,11 +155,8 @@ static void put_when(const struct time_view *t, const struct browser *b, size_t 
 static void put_before(const struct time_view *t, const struct browser *b, size_t tick,
 		       struct buf *out)
 {
-	bool is_utf8 = grid_is_utf8(&b->grid);
-	if (t->measured == ALLOCATED_BYTES || tick == TICK_RANGE)
-		return;
-	buf_puts(out, is_utf8 ? "  \u2500 old " : "  - old ");
-	time_put(t, tick == TICK_PEAK ? time_before_peak(t) : time_before(t, strip_now(b)), out);
+	buf_puts(out, grid_is_utf8(&b->grid) ? "  \u2500 old " : "  - old ");
+	time_put(t, time_before(t, b, tick), out);
 }
 
 /* Of the process, which is more than its heap; where the chart has no room for its line too. */

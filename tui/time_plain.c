@@ -67,7 +67,7 @@ void time_draw_plain(struct time_view *t, struct browser *b, const struct area *
 	unsigned parts = a->rows > PARTS_MOST ? PARTS_MOST : a->rows > 1 ? a->rows - 1u : 0;
 	if (!parts || !time_make_columns(t, b, parts))
 		return;
-	bool has_before = time_has_before(t);
+	bool has_before = t->before;
 	unsigned taken = totals_cols(has_before);
 	size_t classes = classes_shown(t, a, taken), all = t->series.class_count;
 	if (has_before)

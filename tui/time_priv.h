@@ -22,13 +22,12 @@ struct time_view {
 	struct query_series series;
 	struct list list; /* of classes, as in the legend */
 	enum time_measured measured;
-	bool is_unknown;                          /* the file cannot say what was held when */
-	bool is_grouped;                          /* by values of keys, not by frames */
-	struct graph_sum means[CLASSES_MOST + 1]; /* of the range, by class */
-	int64_t rates[CLASSES_MOST + 1];          /* allocated per second in the range */
-	const struct graph *graph;                /* what the query looks at */
-	const struct graph *before;               /* what it is compared with; NULL: nothing */
-	struct query_series before_series;        /* all of that in two classes */
+	bool is_unknown;                   /* the file cannot say what was held when */
+	bool is_grouped;                   /* by values of keys, not by frames */
+	int64_t means[CLASSES_MOST + 1];   /* of what is measured, in the range, by class */
+	const struct graph *graph;         /* what the query looks at */
+	const struct graph *before;        /* what it is compared with; NULL: nothing */
+	struct query_series before_series; /* all of that in two classes */
 	uint64_t before_serial;
 
 	/* What was drawn last, for the mouse. */
@@ -59,14 +58,11 @@ size_t time_cursor_tick(const struct time_view *t, const struct browser *b);
 void time_make_means(struct time_view *t, const struct browser *b);
 /* time_make_columns - t->chart for so many columns.  False: no memory. */
 bool time_make_columns(struct time_view *t, const struct browser *b, unsigned cols);
-/* time_has_before - is it compared with something, in what is measured? */
-static inline bool time_has_before(const struct time_view *t)
-{
-	return t->before && t->measured != ALLOCATED_BYTES;
-}
-/* time_before - of what the run is compared with, at an instant, all together. */
-int64_t time_before(const struct time_view *t, uint64_t ns);
-int64_t time_before_peak(const struct time_view *t); /* at its own peak */
+/*
+ * time_before - of what the run is compared with, all together: at the instant of the cursor, in the
+ * range, or at its own peak, as time_cursor_tick says.
+ */
+int64_t time_before(const struct time_view *t, const struct browser *b, size_t tick);
 /* time_make_before - the most in each column, -1 after its end.  Returns the highest. */
 int64_t time_make_before(const struct time_view *t, const struct browser *b, unsigned cols,
 			 int64_t *line);

@@ -8,35 +8,56 @@
 #include "src/base/mem.h"
 #include "tui/show.h"
 
+/* Whose classes, and the instants of whose ticks. */
+struct run {
+	const struct query_series *series;
+	const struct graph *graph;
+	enum time_measured measured;
+};
+
+static struct run run_now(const struct time_view *t)
+{
+	return (struct run){&t->series, t->graph, t->measured};
+}
+
+static struct run run_before(const struct time_view *t)
+{
+	return (struct run){&t->before_series, t->before, t->measured};
+}
+
 static int64_t per_second(int64_t bytes, uint64_t ns)
 {
 	return ns ? (int64_t)((double)bytes * 1e9 / (double)ns + 0.5) : 0;
 }
 
 /* Allocated in the interval that ends with a tick. */
-static int64_t rate_at(const struct time_view *t, size_t tick, size_t class)
+static int64_t rate_at(const struct run *r, size_t tick, size_t class)
 {
-	if (tick == TICK_RANGE)
-		return t->rates[class];
 	if (!tick || tick == TICK_PEAK)
 		return 0;
-	uint64_t from = graph_snap_time(t->graph, (snap_id)(tick - 1));
-	uint64_t to = graph_snap_time(t->graph, (snap_id)tick);
-	return per_second(t->series.born[tick * t->series.class_count + class].bytes,
+	uint64_t from = graph_snap_time(r->graph, (snap_id)(tick - 1));
+	uint64_t to = graph_snap_time(r->graph, (snap_id)tick);
+	return per_second(r->series->born[tick * r->series->class_count + class].bytes,
 			  to > from ? to - from : 0);
+}
+
+/* Of a class at one of the run's own ticks, or at its peak. */
+static int64_t measure_at(const struct run *r, size_t tick, size_t class)
+{
+	const struct query_series *s = r->series;
+	if (r->measured == ALLOCATED_BYTES)
+		return rate_at(r, tick, class);
+	const struct graph_sum *v =
+		tick == TICK_PEAK ? &s->peak[class] : &s->values[tick * s->class_count + class];
+	return r->measured == LIVE_BLOCKS ? v->blocks : v->bytes;
 }
 
 int64_t time_measure(const struct time_view *t, size_t tick, size_t class)
 {
+	const struct run r = run_now(t);
 	if (tick == TICK_NONE)
 		return 0;
-	if (t->measured == ALLOCATED_BYTES)
-		return rate_at(t, tick, class);
-	const struct graph_sum *v =
-		tick == TICK_PEAK    ? &t->series.peak[class]
-		: tick == TICK_RANGE ? &t->means[class]
-				     : &t->series.values[tick * t->series.class_count + class];
-	return t->measured == LIVE_BLOCKS ? v->blocks : v->bytes;
+	return tick == TICK_RANGE ? t->means[class] : measure_at(&r, tick, class);
 }
 
 const char *time_show(const struct time_view *t, char *dst, size_t cap, int64_t value)
@@ -93,46 +114,47 @@ size_t time_cursor_tick(const struct time_view *t, const struct browser *b)
 }
 
 /* What a class held on average in a range: each tick counts for as long as it was the last one. */
-static int64_t mean_of(const struct time_view *t, size_t class, uint64_t from, uint64_t to,
-		       bool is_of_blocks)
+static int64_t mean_of(const struct run *r, size_t class, uint64_t from, uint64_t to)
 {
 	double sum = 0;
-	for (size_t i = 0; i < t->series.tick_count; i++) {
-		uint64_t start = graph_snap_time(t->graph, (snap_id)i), end = to;
-		if (i + 1 < t->series.tick_count)
-			end = graph_snap_time(t->graph, (snap_id)(i + 1));
-		const struct graph_sum *v = &t->series.values[i * t->series.class_count + class];
+	for (size_t i = 0; i < r->series->tick_count; i++) {
+		uint64_t start = graph_snap_time(r->graph, (snap_id)i), end = to;
+		if (i + 1 < r->series->tick_count)
+			end = graph_snap_time(r->graph, (snap_id)(i + 1));
 		start = start < from ? from : start;
 		end = end > to ? to : end;
 		if (start < end)
-			sum += (double)(is_of_blocks ? v->blocks : v->bytes) *
-			       (double)(end - start);
+			sum += (double)measure_at(r, i, class) * (double)(end - start);
 	}
 	return (int64_t)(sum / (double)(to - from) + 0.5);
 }
 
 /* Intervals that end in the range. */
-static int64_t rate_in(const struct time_view *t, size_t class, uint64_t from, uint64_t to)
+static int64_t rate_in(const struct run *r, size_t class, uint64_t from, uint64_t to)
 {
 	int64_t bytes = 0;
-	for (size_t i = 1; i < t->series.tick_count; i++) {
-		uint64_t ns = graph_snap_time(t->graph, (snap_id)i);
+	for (size_t i = 1; i < r->series->tick_count; i++) {
+		uint64_t ns = graph_snap_time(r->graph, (snap_id)i);
 		if (ns > from && ns <= to)
-			bytes += t->series.born[i * t->series.class_count + class].bytes;
+			bytes += r->series->born[i * r->series->class_count + class].bytes;
 	}
 	return per_second(bytes, to - from);
+}
+
+static int64_t measure_in(const struct run *r, size_t class, uint64_t from, uint64_t to)
+{
+	return r->measured == ALLOCATED_BYTES ? rate_in(r, class, from, to)
+					      : mean_of(r, class, from, to);
 }
 
 void time_make_means(struct time_view *t, const struct browser *b)
 {
 	uint64_t from, to;
+	const struct run r = run_now(t);
 	if (time_cursor_tick(t, b) != TICK_RANGE || !strip_range(b, &from, &to))
 		return;
-	for (size_t i = 0; i < t->series.class_count; i++) {
-		t->means[i].bytes = mean_of(t, i, from, to, false);
-		t->means[i].blocks = mean_of(t, i, from, to, true);
-		t->rates[i] = rate_in(t, i, from, to);
-	}
+	for (size_t i = 0; i < t->series.class_count; i++)
+		t->means[i] = measure_in(&r, i, from, to);
 }
 
 /* ---- columns of the chart --------------------------------------------------------------------- */
@@ -205,35 +227,36 @@ int64_t time_make_line(const struct time_view *t, unsigned cols, int64_t *line)
 
 /* ---- what it is compared with -------------------------------------------------------------------- */
 
-static int64_t sum_of(const struct time_view *t, const struct graph_sum *v)
+static int64_t before_at(const struct time_view *t, size_t tick)
 {
+	const struct run r = run_before(t);
 	int64_t sum = 0;
-	for (size_t i = 0; i < t->before_series.class_count; i++)
-		sum += t->measured == LIVE_BLOCKS ? v[i].blocks : v[i].bytes;
+	if (tick != TICK_PEAK && tick >= r.series->tick_count)
+		return 0;
+	for (size_t i = 0; i < r.series->class_count; i++)
+		sum += measure_at(&r, tick, i);
 	return sum;
 }
 
-static int64_t before_at(const struct time_view *t, size_t tick)
+int64_t time_before(const struct time_view *t, const struct browser *b, size_t tick)
 {
-	const struct query_series *s = &t->before_series;
-	return tick < s->tick_count ? sum_of(t, &s->values[tick * s->class_count]) : 0;
-}
-
-int64_t time_before_peak(const struct time_view *t)
-{
-	return sum_of(t, t->before_series.peak);
-}
-
-int64_t time_before(const struct time_view *t, uint64_t ns)
-{
-	return before_at(t, graph_snap_at(t->before, ns));
+	const struct run r = run_before(t);
+	uint64_t from, to;
+	int64_t sum = 0;
+	if (tick == TICK_PEAK)
+		return before_at(t, tick);
+	if (tick != TICK_RANGE || !strip_range(b, &from, &to))
+		return before_at(t, graph_snap_at(t->before, strip_now(b)));
+	for (size_t i = 0; i < r.series->class_count; i++)
+		sum += measure_in(&r, i, from, to);
+	return sum;
 }
 
 /* In each column the most; one without a tick is as it was before. */
 int64_t time_make_before(const struct time_view *t, const struct browser *b, unsigned cols,
 			 int64_t *line)
 {
-	int64_t most = 0, last = 0, peak = time_before_peak(t);
+	int64_t most = 0, last = 0, peak = before_at(t, TICK_PEAK);
 	unsigned end = strip_column(b, cols, graph_end_time(t->before));
 	unsigned peak_col = strip_column(b, cols, graph_peak(t->before).time_ns);
 	size_t tick = 0;
