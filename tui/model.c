@@ -66,7 +66,7 @@ enum neap_err model_open(struct model *m, const char *const *paths, size_t path_
 	struct state *s = first_state(m);
 	if (!s || model_commit(m, s, &error))
 		return err_nomem(e, "the browser");
-	model_find_sides(m, &error); /* it can: this state names no file */
+	model_reset_sides(m);
 	return NEAP_OK;
 }
 
@@ -111,8 +111,9 @@ enum neap_err model_reload(struct model *m, const struct query_options *options,
 	m->graph = query_session_graph(session);
 	m->profile = graph_profile(m->graph);
 	m->generation++;
-	struct query_error ignored;    /* the next load says it */
-	model_find_sides(m, &ignored); /* nothing points into what was there before */
+	struct query_error ignored; /* the next load says it */
+	model_reset_sides(m);       /* nothing points into what was there before */
+	model_find_sides(m, &ignored);
 	return NEAP_OK;
 }
 

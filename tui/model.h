@@ -101,10 +101,12 @@ static inline bool model_knows_times(const struct model *m)
 	return model_knows(m, FACT_ALLOCATED | FACT_TIME);
 }
 /*
- * model_find_sides - before a load: now and before.  Fails if one cannot be read: *error says which,
- * and the first file is in its place.
+ * model_find_sides - before a load: now and before, as the head of the query says.  Fails with the
+ * error that the query has; now and before are those of the last good one then.
  */
 enum neap_err model_find_sides(struct model *m, struct query_error *error);
+/* model_reset_sides - the file that was opened, or the two to compare. */
+void model_reset_sides(struct model *m);
 /*
  * model_whole_run - append the head that asks for everything that was allocated in one of the two.
  * Fails if queries cannot say the name of that file: without it they would ask the first.
@@ -162,6 +164,11 @@ void state_remove_chip(struct state *s, size_t at);
 /* state_chip - the text of the first chip of a kind, or NULL. */
 const char *state_chip(const struct state *s, enum ast_stage_kind kind);
 bool state_set_subject(struct state *s, const char *step);
+/*
+ * state_subject_stage - append the stage that says what Source or Butterfly is about: "source STEP";
+ * nothing without a subject.  It stands behind the chips.
+ */
+void state_subject_stage(const struct state *s, struct buf *out);
 /* state_own_keys - keys that a screen has whatever the query says: "thread"; NULL: the query's. */
 const char *state_own_keys(const struct state *s);
 /* has_rows_of_keys - is `hist` of a column, so of rows with keys?  Else it is of the blocks. */
@@ -213,7 +220,7 @@ enum neap_err model_go_saved(struct model *m, const struct saved_state *saved,
 /* model_begin_here - the current state becomes the first one. */
 void model_begin_here(struct model *m);
 
-/* model_text - append the whole query without a view; it parses to itself. */
+/* model_text - append the whole query, of the view only what it is about; it parses to itself. */
 void model_text(const struct model *m, struct buf *out);
 /* model_query - append the query that prints the same view. */
 void model_query(const struct model *m, struct buf *out);

@@ -1,4 +1,4 @@
-/* Which files a query looks at, as the resolver of queries chooses them. */
+/* Which files a query looks at: the plan of its head says it. */
 #include "config.h"
 
 #include "tui/model.h"
@@ -9,58 +9,44 @@
 #include "query/plan.h"
 #include "tui/model_priv.h"
 
-struct sides {
-	struct query_session *session;
-	const struct query_file *now, *before;
-	struct query_error *error; /* of the first file that cannot be read */
-};
-
-static const struct query_file *file_of(struct sides *sides, const struct ast_source *src,
-					const struct query_file *fallback)
+static void set_sides(struct model *m, const struct query_file *now,
+		      const struct query_file *before)
 {
-	struct query_file *named;
-	struct query_error error = {.code = NEAP_OK};
-	if (!src->has_file)
-		return fallback;
-	if (!session_file(sides->session, &src->file, &named, &error))
-		return named;
-	if (!sides->error->code)
-		*sides->error = error;
-	return fallback;
+	m->now = now->g;
+	m->now_path = now->path;
+	m->before = before ? before->g : NULL;
+	m->before_path = before ? before->path : NULL;
 }
 
-static void find_sides(struct sides *sides, const struct ast_query *q)
+void model_reset_sides(struct model *m)
 {
-	const struct query_session *s = sides->session;
-	const struct query_file *first = s->files[0];
-	const struct query_file *second = s->named_count > 1 ? s->files[1] : first;
-	if (q->head == HEAD_DIFF && !q->has_b && q->a.has_file) {
-		sides->before = file_of(sides, &q->a, first);
-		return;
-	}
-	if (q->has_b && (q->a.has_file || q->b.has_file))
-		second = first;
-	if (q->head == HEAD_DIFF)
-		sides->before = file_of(sides, &q->a, first);
-	const struct ast_source *now = q->has_b ? &q->b : &q->a;
-	sides->now = file_of(sides, now, q->head == HEAD_DIFF ? second : first);
+	const struct query_session *s = m->session;
+	bool is_diff = s->named_count > 1;
+	set_sides(m, s->files[is_diff ? 1 : 0], is_diff ? s->files[0] : NULL);
+}
+
+static enum neap_err plan_sides(struct model *m, const struct ast_script *script,
+				struct query_error *error)
+{
+	struct plan pl;
+	enum neap_err code =
+		plan_build(m->session, script, script->statement_count - 1, &pl, error);
+	if (!code)
+		set_sides(m, pl.sides[pl.side_count - 1].file,
+			  pl.is_two_files ? pl.sides[0].file : NULL);
+	plan_release(&pl);
+	return code;
 }
 
 enum neap_err model_find_sides(struct model *m, struct query_error *error)
 {
-	struct query_session *s = m->session;
 	const char *head = model_state(m)->head;
 	struct ast_script *script = NULL;
-	struct sides sides = {.session = s, .now = s->files[0], .error = error};
-	*error = (struct query_error){.code = NEAP_OK};
-	if (!query_parse(head, strlen(head), &script, error) && script->statement_count)
-		find_sides(&sides, &script->statements[script->statement_count - 1].query);
+	enum neap_err code = query_parse(head, strlen(head), &script, error);
+	if (!code)
+		code = plan_sides(m, script, error);
 	query_script_free(script);
-	m->now = sides.now->g;
-	m->now_path = sides.now->path;
-	m->before = sides.before && sides.before != sides.now ? sides.before->g : NULL;
-	m->before_path = m->before ? sides.before->path : NULL;
-	return error->code;
+	return code;
 }
 
 /* Can a string of the language hold it? */

@@ -122,7 +122,7 @@ static enum neap_err load(void *self, struct browser *b, struct query_error *err
 	t->q = NULL; /* until there is one: keys come here even then */
 	if (t->is_unknown)
 		return load_sum(t, b, error);
-	/* It asks for the whole run and not for the head, which may name what cannot be read. */
+	/* It asks for the whole run and not for the head, which may be wrong. */
 	enum neap_err code = model_find_sides(&b->model, error);
 	if (!code)
 		code = run(t, b, false, &t->q, error);
