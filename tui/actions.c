@@ -33,6 +33,14 @@ static void copy(struct browser *b, bool is_command)
 		browser_say(b, ROLE_DIM, "copied: %.400s", b->clipboard.data);
 }
 
+/* To the subject before, or to the view that this one was opened from. */
+static bool leave_subject(struct browser *b)
+{
+	const struct state *s = model_state(&b->model);
+	bool is_about_one = s->screen == SCREEN_SOURCE || s->screen == SCREEN_BUTTERFLY;
+	return is_about_one && s->subject && model_undo(&b->model);
+}
+
 /* The innermost thing first; never the last one. */
 static void back(struct browser *b)
 {
@@ -42,7 +50,7 @@ static void back(struct browser *b)
 		b->pane = PANE_ROWS;
 	else if (b->find[0])
 		b->find[0] = '\0';
-	else if (!strip_drop_range(b, false) && !model_pop_chip(&b->model) &&
+	else if (!leave_subject(b) && !strip_drop_range(b, false) && !model_pop_chip(&b->model) &&
 		 !strip_drop_range(b, true))
 		browser_say(b, ROLE_DIM, "nothing to undo here; q goes back, U undoes");
 }

@@ -163,12 +163,25 @@ static const char *chip_text(const struct chip *c)
 	return c->text;
 }
 
-/* [func="f(int)"] as f: names in a chip are for people. */
+static const char *chip_arrow(const struct area *a)
+{
+	return grid_is_utf8(a->grid) ? " \u203a " : " > ";
+}
+
+/* The first step for one function or one file.  NULL: there is none. */
+static const char *find_step(const char *text, bool *is_file_out)
+{
+	const char *func = strstr(text, "[func=\""), *file = strstr(text, "[file=\"");
+	*is_file_out = file && (!func || file < func);
+	return *is_file_out ? file : func;
+}
+
+/* [func="f(int)"] as f, and files as their last parts: names in a chip are for people. */
 static void put_chip(struct browser *b, const char *text, struct buf *out)
 {
-	static const char open[] = "[func=\"";
 	while (*text) {
-		const char *at = strstr(text, open), *end = at;
+		bool is_file;
+		const char *at = find_step(text, &is_file), *end = at;
 		while (end && *end && (*end != ']' || end[-1] != '"'))
 			end++;
 		if (!at || !*end) {
@@ -177,18 +190,19 @@ static void put_chip(struct browser *b, const char *text, struct buf *out)
 		}
 		buf_put(out, text, (size_t)(at - text));
 		char name[4096];
-		const char *start = at + sizeof open - 1;
+		const char *start = at + strlen("[func=\"");
 		snprintf(name, sizeof name, "%.*s", (int)(end - start - 1), start);
-		buf_puts(out, name_function(&b->names, name, 40));
+		buf_puts(out, is_file ? name_path(&b->names, name, 40)
+				      : name_function(&b->names, name, 40));
 		text = end + 1;
 	}
 }
 
 static unsigned draw_chip(struct browser *b, const struct area *a, unsigned col, unsigned most,
-			  const struct chip *c)
+			  const char *chip)
 {
 	struct buf text = {0};
-	put_chip(b, chip_text(c), &text);
+	put_chip(b, chip, &text);
 	if (!text.has_failed && text.count_bytes)
 		col = area_elide(a, 0, col, most, look(ROLE_CHIP), text.data);
 	buf_release(&text);
@@ -239,6 +253,28 @@ static unsigned draw_limits(struct browser *b, const struct area *a)
 	return cols;
 }
 
+/* What the view is about beside the query, in the words of the language where it has some. */
+static void put_subject(const struct state *s, struct buf *out)
+{
+	if (s->screen == SCREEN_SOURCE && !s->subject)
+		buf_puts(out, "source of the heaviest line");
+	else if (s->screen == SCREEN_TIME && s->callers_depth)
+		buf_puts(out, "by caller");
+	else
+		state_subject_stage(s, out);
+}
+
+static void draw_subject(struct browser *b, const struct area *a, unsigned col, unsigned most)
+{
+	struct buf text = {0};
+	put_subject(model_state(&b->model), &text);
+	if (text.count_bytes && !text.has_failed) {
+		col = area_put(a, 0, col, look(ROLE_DIM), chip_arrow(a));
+		draw_chip(b, a, col, most, text.data);
+	}
+	buf_release(&text);
+}
+
 void chrome_chips(struct browser *b, const struct area *a)
 {
 	const struct state *s = model_state(&b->model);
@@ -246,20 +282,16 @@ void chrome_chips(struct browser *b, const struct area *a)
 	unsigned base_cols = a->cols >= 70 ? text_cols(base) + 2 : 0;
 	struct area left = area_cut(a, 0, 0, 1, a->cols - base_cols);
 	left.cols -= draw_limits(b, &left);
-	const char *arrow = grid_is_utf8(a->grid) ? " \u203a " : " > ";
 	unsigned shares = (unsigned)s->chip_count + 1;
 	unsigned most = left.cols / shares > 12 ? left.cols * 2 / (shares + 1) : 12;
 	unsigned col = area_elide(&left, 0, 1, most, look_bold(ROLE_CHIP), s->head);
 	for (size_t i = 0; i < s->chip_count; i++) {
 		if (!is_chip_used(s, &s->chips[i]))
 			continue;
-		col = area_put(&left, 0, col, look(ROLE_DIM), arrow);
-		col = draw_chip(b, &left, col, most, &s->chips[i]);
+		col = area_put(&left, 0, col, look(ROLE_DIM), chip_arrow(a));
+		col = draw_chip(b, &left, col, most, chip_text(&s->chips[i]));
 	}
-	if (s->callers_depth && s->screen == SCREEN_TIME) {
-		col = area_put(&left, 0, col, look(ROLE_DIM), arrow);
-		area_put(&left, 0, col, look(ROLE_CHIP), "by caller");
-	}
+	draw_subject(b, &left, col, most);
 	if (base_cols)
 		area_right(a, 0, a->cols, base_cols, look(ROLE_DIM), base);
 }

@@ -31,9 +31,23 @@ const char *state_columns(const struct state *s)
 	return NULL;
 }
 
+void state_subject_stage(const struct state *s, struct buf *out)
+{
+	if (s->subject && s->screen == SCREEN_SOURCE)
+		buf_printf(out, "source %s", s->subject);
+	else if (s->subject && s->screen == SCREEN_BUTTERFLY)
+		buf_printf(out, "peek %s", s->subject);
+}
+
 /* The view stage that prints what a screen shows. */
 static void put_view(const struct state *s, struct buf *out)
 {
+	struct buf subject = {0};
+	state_subject_stage(s, &subject);
+	if (subject.count_bytes)
+		buf_printf(out, " | %s", subject.data);
+	out->has_failed = out->has_failed || subject.has_failed;
+	buf_release(&subject);
 	switch (s->screen) {
 	case SCREEN_TREE:
 		buf_puts(out, s->is_inverted ? " | callers" : " | tree");
@@ -45,11 +59,8 @@ static void put_view(const struct state *s, struct buf *out)
 		buf_puts(out, " | timeline");
 		break;
 	case SCREEN_SOURCE:
-		buf_printf(out, " | source %s", s->subject ? s->subject : "[file=*]");
-		break;
-	case SCREEN_BUTTERFLY:
-		if (s->subject)
-			buf_printf(out, " | peek %s", s->subject);
+		if (!s->subject)
+			buf_puts(out, " | source [file=*]");
 		break;
 	case SCREEN_SIZES:
 		buf_printf(out, " | hist %s", s->hist ? s->hist : "size");

@@ -56,7 +56,7 @@ static void draw_title(struct source *s, struct browser *b, const struct area *a
 	if (!*source_path(s))
 		what = "no debug information says where";
 	else if (!s->text.count)
-		what = a->cols < 72 ? "not found here" : "not found here: only lines with memory";
+		what = "not found here";
 	else if (s->text.is_newer)
 		what = "changed since: lines may have moved";
 	unsigned room = text_cols(what) + 14 < a->cols ? a->cols - text_cols(what) - 3 : a->cols;

@@ -48,10 +48,20 @@ void model_compose(const struct model *m, const struct compose *c, struct buf *o
 	compose(model_state(m), &full, out);
 }
 
+/* The query as its user sees it. */
+static void put_text(const struct state *s, struct buf *out)
+{
+	struct buf subject = {0};
+	state_subject_stage(s, &subject);
+	const struct compose c = {.view = subject.data};
+	compose(s, &c, out);
+	out->has_failed = out->has_failed || subject.has_failed;
+	buf_release(&subject);
+}
+
 void model_text(const struct model *m, struct buf *out)
 {
-	const struct compose c = {.head = NULL};
-	compose(model_state(m), &c, out);
+	put_text(model_state(m), out);
 }
 
 /* ---- from text ------------------------------------------------------------------------------ */
@@ -211,10 +221,9 @@ static bool retake(struct state *s, const struct ast_script *script)
 
 enum neap_err state_check(struct state *s, struct query_error *error)
 {
-	const struct compose c = {.head = NULL};
 	struct ast_script *script = NULL;
 	struct buf text = {0}, canonical = {0};
-	compose(s, &c, &text);
+	put_text(s, &text);
 	enum neap_err code = text.has_failed
 				     ? model_fail(error, ERR_NOMEM, "out of memory")
 				     : parse_canonical(text.data, &canonical, &script, error);

@@ -215,17 +215,9 @@ static void go_to_side(struct butterfly *v, struct browser *b, enum side side)
 		recentre(v, b, at >= first && at < first + v->count[side] ? at : first);
 }
 
-/* Back to the function before, or to the view that this one was opened from. */
-static bool back(struct browser *b)
-{
-	return !b->find[0] && b->pane == PANE_ROWS && !b->cursor.has_start && model_undo(&b->model);
-}
-
 static bool act(void *self, struct browser *b, enum action action)
 {
 	struct butterfly *v = self;
-	if (action == ACTION_BACK)
-		return back(b);
 	if (!v->list.count)
 		return false;
 	switch (action) {
