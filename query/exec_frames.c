@@ -15,6 +15,8 @@
 
 #include "src/base/both.h"
 
+#include <assert.h>
+
 #define TWO_THREADS_FROM 30000u /* places */
 
 bool frames_as_if_large(const struct exec *x)
@@ -77,7 +79,9 @@ void walk_skip(struct walk *w, uint32_t depth)
 {
 	uint32_t v = w->way[depth].v;
 	uint32_t end = w->p ? parents_end(&w->p->node_parents, v) : w->stacks->end[v];
+	uint32_t before = w->next_place;
 	go_to(w, end / 64, (UINT64_C(1) << end % 64) - 1);
+	assert(w->next_place >= before); /* back, it would walk for ever */
 	if (w->next_place > w->to)
 		w->next_place = w->to;
 }

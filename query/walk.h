@@ -146,7 +146,8 @@ static inline WALK_INLINE bool walk_next(struct walk *w)
 	return !w->has_failed;
 }
 
-/* walk_skip - pass over what is below a vnode on the way that is no fixed node. */
+/* walk_skip - pass over what is below a vnode on the way that is no fixed node: what is below a fixed one does not
+ * come right after it, and the walk, which may only go on, would go back. */
 void walk_skip(struct walk *w, uint32_t depth);
 
 /*
