@@ -15,6 +15,7 @@
 #include "query/parse.h"
 #include "src/base/both.h"
 
+#include <assert.h>
 #include <string.h>
 
 enum neap_err exec_no_memory(struct exec *x)
@@ -122,15 +123,16 @@ static bool load(struct exec *x, size_t side, size_t m)
 	return true;
 }
 
-/* Tables of frames of whole populations need none. */
+/* Whole populations need none, unless rows are stacks or parts of them. */
 static bool is_of_nodes(const struct plan *pl)
 {
 	bool has_step = pl->view_stage && pl->view_stage->has_step;
 	for (size_t k = 0; k < pl->key_count; k++) {
-		if (pl->keys[k].kind == KEY_STACK)
+		if (pl->keys[k].kind == KEY_STACK || pl->keys[k].field == FIELD_DEPTH)
 			return false;
 	}
-	return space_is_of_frames(pl) && !has_step && !pl->filters.count && !pl->transforms.count;
+	return (space_is_of_frames(pl) || space_is_of_tuples(pl)) && !has_step &&
+	       !pl->filters.count && !pl->transforms.count;
 }
 
 static enum neap_err need_stacks(struct exec *x)
@@ -309,13 +311,10 @@ enum neap_err exec_begin(struct exec *x, struct stack_cut *cut)
 	return code ? code : build_space(x);
 }
 
-static enum neap_err gather(struct exec *x, struct gathered *to)
+static enum neap_err gather(struct exec *x, const struct stack_cut *cut, struct gathered *to)
 {
-	struct stack_cut cut;
 	const struct plan *pl = x->pl;
-	enum neap_err code = exec_begin(x, &cut);
-	if (code)
-		return code;
+	enum neap_err code = NEAP_OK;
 	x->explains_rows = !is_tree_view(pl->view);
 	switch (pl->view) {
 	case VIEW_TREE:
@@ -339,9 +338,9 @@ static enum neap_err gather(struct exec *x, struct gathered *to)
 		break;
 	}
 	if (!code)
-		code = gather_cut(x, to, &cut);
+		code = gather_cut(x, to, cut);
 	if (!code && pl->needs_samples)
-		code = samples_make(x, to, &cut);
+		code = samples_make(x, to, cut);
 	return code;
 }
 
@@ -474,10 +473,10 @@ static enum neap_err make_result(struct exec *x, struct gathered *rows)
 	return exec_make_result(x);
 }
 
-static enum neap_err run(struct exec *x)
+static enum neap_err fill_result(struct exec *x, const struct stack_cut *cut)
 {
 	struct gathered rows = {.row_count = 0};
-	enum neap_err code = gather(x, &rows);
+	enum neap_err code = gather(x, cut, &rows);
 	if (!code)
 		code = make_result(x, &rows);
 	if (!code && x->has_no_memory)
@@ -488,24 +487,48 @@ static enum neap_err run(struct exec *x)
 	return code;
 }
 
+static enum neap_err answer(struct exec *x, const struct stack_cut *cut, struct query_result **out)
+{
+	x->out = mem_zalloc(sizeof *x->out);
+	x->first_entries = NULL; /* of the result before */
+	enum neap_err code = x->out ? fill_result(x, cut) : exec_no_memory(x);
+	if (code)
+		query_result_free(x->out);
+	else
+		*out = x->out;
+	return code;
+}
+
+/* The plan becomes that of another query, which counts the same. */
+static void take_stages(struct plan *pl, const struct plan *other)
+{
+	assert(pl->key_count == other->key_count && pl->column_count == other->column_count &&
+	       pl->view == other->view && pl->needs_quantiles == other->needs_quantiles &&
+	       !memcmp(pl->needs_measure, other->needs_measure, sizeof pl->needs_measure) &&
+	       !is_tree_view(pl->view));
+	pl->script = other->script;
+	pl->query = other->query;
+	pl->row_stages = other->row_stages;
+}
+
+/* Plans that differ in their stages on rows only; the first becomes each of the others. */
+static enum neap_err run_plans(struct plan *plans, size_t count, struct query_result **out)
+{
+	struct exec x = {.pl = &plans[0], .w = {.pl = &plans[0]}};
+	struct stack_cut cut;
+	enum neap_err code = exec_begin(&x, &cut);
+	for (size_t i = 0; !code && i < count; i++) {
+		if (i)
+			take_stages(x.pl, &plans[i]);
+		code = answer(&x, &cut, &out[i]);
+	}
+	exec_release(&x);
+	return code;
+}
+
 static enum neap_err run_plan(struct plan *pl, struct query_result **out)
 {
-	struct exec *x = mem_zalloc(sizeof *x);
-	struct query_result *r = mem_zalloc(sizeof *r);
-	enum neap_err code = x && r ? NEAP_OK : query_no_memory(pl->error);
-	if (!code) {
-		x->pl = x->w.pl = pl;
-		x->out = r;
-		code = run(x);
-		exec_release(x);
-	}
-	mem_free(x);
-	if (code) {
-		query_result_free(r);
-		r = NULL;
-	}
-	*out = r;
-	return code;
+	return run_plans(pl, 1, out);
 }
 
 void query_result_free(struct query_result *r)
@@ -530,6 +553,29 @@ enum neap_err query_run(struct query_session *s, const struct ast_script *script
 	if (!code)
 		code = run_plan(&pl, out);
 	plan_release(&pl);
+	return code;
+}
+
+enum neap_err query_run_alike(struct query_session *s, struct ast_script *const *scripts,
+			      size_t count, struct query_result **out, struct query_error *error)
+{
+	struct plan *plans = mem_zarray(count, sizeof *plans);
+	enum neap_err code = plans ? NEAP_OK : query_no_memory(error);
+	size_t built_count = 0;
+	memset(out, 0, count * sizeof(struct query_result *));
+	while (!code && built_count < count) {
+		code = plan_build(s, scripts[built_count], 0, &plans[built_count], error);
+		built_count++;
+	}
+	if (!code)
+		code = run_plans(plans, count, out);
+	while (built_count)
+		plan_release(&plans[--built_count]);
+	mem_free(plans);
+	for (size_t i = 0; code && i < count; i++) {
+		query_result_free(out[i]);
+		out[i] = NULL;
+	}
 	return code;
 }
 

@@ -162,7 +162,7 @@ struct exec {
 	uint32_t *self[2][MEASURE_COUNT];
 	struct graph_sum all[2]; /* the population without filters */
 
-	bool is_of_nodes;               /* FRAMES: cells are at nodes, no stacks are needed */
+	bool is_of_nodes; /* FRAMES, tuples: cells are at nodes, no stacks are needed */
 	const struct stacks *stacks[2]; /* after transforms */
 	struct stacks *owned_stacks[2];
 	struct frame_groups frames;       /* by the keys of frames */
@@ -222,6 +222,8 @@ struct result_cell group_key(struct exec *x, const struct group *g, size_t key_i
 
 /* space_is_of_frames - are its rows functions, lines, ..., and not stacks or blocks? */
 bool space_is_of_frames(const struct plan *pl);
+/* space_is_of_tuples - are its rows values of keys of allocations, perhaps beside frames of the leaf? */
+bool space_is_of_tuples(const struct plan *pl);
 /* space_build - the space of the query, and where cells are in it; cells that zoom or a view's step
  * leave out are dropped (exec_space.c). */
 enum neap_err space_build(struct exec *x);
@@ -230,6 +232,8 @@ void space_release(struct exec *x);
 enum neap_err space_drop(struct exec *x, size_t side, struct cells *c);
 /* space_need_self - room for x->self; false: no memory. */
 bool space_need_self(struct exec *x);
+/* space_leaf_entry - the leaf frame of a site's stack; ENTRY_NONE: zoomed away. */
+entry_id space_leaf_entry(const struct exec *x, size_t side, size_t site);
 /* space_group - what a group is called by; NULL for the root of a tree. */
 const struct group *space_group(const struct exec *x, uint32_t group);
 /* Trees and stacks (exec_tree.c). */

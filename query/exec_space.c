@@ -19,6 +19,14 @@ bool space_is_of_frames(const struct plan *pl)
 	return (is_table && pl->key_count && !pl->has_block_key) || pl->view == VIEW_SOURCE;
 }
 
+bool space_is_of_tuples(const struct plan *pl)
+{
+	bool is_of_stacks = pl->key_count == 1 && pl->keys[0].kind == KEY_STACK;
+	bool is_table = pl->view == VIEW_TABLE || pl->view == VIEW_SUM;
+	return (is_table && !is_of_stacks && !space_is_of_frames(pl)) || pl->view == VIEW_HIST ||
+	       pl->view == VIEW_TIMELINE;
+}
+
 /* By vnode: the outermost frame of its stack that fits the step of the view. */
 static enum neap_err find_matches(struct exec *x, size_t side)
 {
@@ -160,47 +168,49 @@ static enum neap_err restrict_groups(struct exec *x, size_t side)
 	return NEAP_OK;
 }
 
-/* Of the leaf of a stack; GROUP_NONE: zoomed away. */
-static uint32_t leaf_group(const struct exec *x, size_t side, size_t site)
+static entry_id node_leaf_entry(const struct query_file *f, node_id n)
 {
-	const uint32_t *group = x->space.group_of_entry[side];
-	const struct stacks *s = x->stacks[side];
-	return s->leaf[site] == VNODE_NONE ? GROUP_NONE : group[s->entry[s->leaf[site]]];
-}
-
-static uint32_t node_leaf_group(const struct exec *x, size_t side, node_id n)
-{
-	const struct query_file *f = x->pl->sides[side].file;
 	frame_id frame = profile_node_frame(f->p, n);
 	entry_id leaf = frame ? f->columns.leaf_entry[frame] : ENTRY_NONE;
-	if (leaf == ENTRY_NONE)
-		leaf = graph_leaf_entry(f->g, graph_leaf_node(f->g, n));
-	return x->space.group_of_entry[side][leaf];
+	return leaf == ENTRY_NONE ? graph_leaf_entry(f->g, graph_leaf_node(f->g, n)) : leaf;
+}
+
+entry_id space_leaf_entry(const struct exec *x, size_t side, size_t site)
+{
+	const struct query_file *f = x->pl->sides[side].file;
+	if (x->is_of_nodes)
+		return node_leaf_entry(f, profile_site_node(f->p, site));
+	const struct stacks *s = x->stacks[side];
+	return s->leaf[site] == VNODE_NONE ? ENTRY_NONE : s->entry[s->leaf[site]];
 }
 
 #define CELLS_AHEAD 16u
 
 static void place_nodes(struct exec *x, size_t side, size_t m)
 {
-	const struct narrow *frames = &x->pl->sides[side].file->p->node_frames;
-	const uint32_t *place = x->place[side][m];
+	const struct query_file *f = x->pl->sides[side].file;
+	const struct narrow *frames = &f->p->node_frames;
+	const uint32_t *place = x->place[side][m], *group = x->space.group_of_entry[side];
 	size_t count = x->cells[side][m].count;
 	for (size_t i = 0; i < count; i++) {
 		if (i + CELLS_AHEAD < count)
 			narrow_fetch(frames, place[i + CELLS_AHEAD]);
-		x->self[side][m][i] = node_leaf_group(x, side, place[i]);
+		x->self[side][m][i] = group[node_leaf_entry(f, place[i])];
 	}
 }
 
 static bool place_frames(struct exec *x, size_t side, size_t m)
 {
 	const struct cells *c = &x->cells[side][m];
+	const uint32_t *group = x->space.group_of_entry[side];
 	if (x->is_of_nodes) {
 		place_nodes(x, side, m);
 		return true;
 	}
-	for (size_t i = 0; i < c->count; i++)
-		x->self[side][m][i] = leaf_group(x, side, cell_site(c, i));
+	for (size_t i = 0; i < c->count; i++) {
+		entry_id leaf = space_leaf_entry(x, side, cell_site(c, i));
+		x->self[side][m][i] = leaf == ENTRY_NONE ? GROUP_NONE : group[leaf];
+	}
 	return true;
 }
 
@@ -263,14 +273,13 @@ enum neap_err space_build(struct exec *x)
 		code = exec_no_memory(x);
 	if (code)
 		return code;
+	if (space_is_of_tuples(pl))
+		return space_build_tuples(x);
+	if (space_is_of_frames(pl))
+		return build_frames(x);
 	switch (pl->view) {
 	case VIEW_TABLE:
 	case VIEW_SUM:
-		if (pl->key_count == 1 && pl->keys[0].kind == KEY_STACK)
-			return space_build_stacks(x);
-		return space_is_of_frames(pl) ? build_frames(x) : space_build_tuples(x);
-	case VIEW_SOURCE:
-		return build_frames(x);
 	case VIEW_STACKS:
 		return space_build_stacks(x);
 	case VIEW_TREE:
@@ -282,9 +291,10 @@ enum neap_err space_build(struct exec *x)
 		return space_build_inverted(x);
 	case VIEW_PEEK:
 		return space_build_peek(x);
+	case VIEW_SOURCE:
 	case VIEW_HIST:
 	case VIEW_TIMELINE:
-		return space_build_tuples(x);
+		break;
 	}
 	return NEAP_OK;
 }

@@ -164,11 +164,10 @@ static bool join_key(struct tuples *t, size_t k, bool is_alone, uint32_t number,
 
 static bool value_at(struct tuples *t, const struct cells *c, size_t side, size_t i, size_t k)
 {
-	const struct stacks *s = t->x->stacks[side];
 	if (k != t->frame_at)
 		return key_value(t, c, side, i, k);
-	uint32_t leaf = s->leaf[cell_site(c, i)];
-	t->tuple[k] = t->shown[k] = t->x->frames.group[side][s->entry[leaf]];
+	entry_id leaf = space_leaf_entry(t->x, side, cell_site(c, i));
+	t->tuple[k] = t->shown[k] = t->x->frames.group[side][leaf];
 	return true;
 }
 

@@ -48,6 +48,15 @@ const struct graph *query_session_graph(const struct query_session *s);
  */
 enum neap_err query_run(struct query_session *s, const struct ast_script *script,
 			size_t statement_idx, struct query_result **out, struct query_error *error);
+/*
+ * query_run_alike - run queries that differ in their stages on rows only, such as `top 10` and
+ * `top 10 by count`: the blocks are counted once.
+ *   scripts  [count], of one query each, whose views are no trees
+ *   out      [count]
+ * Fails: as query_run; all of *out are then NULL.
+ */
+enum neap_err query_run_alike(struct query_session *s, struct ast_script *const *scripts,
+			      size_t count, struct query_result **out, struct query_error *error);
 void query_result_free(struct query_result *r);
 
 /* query_explain - the canonical query, then each step of the plan with rows and bytes after it. */
