@@ -7,22 +7,42 @@
 
 #include <string.h>
 
+static enum neap_err parse(struct answer *a, const char *query, struct query_error *error)
+{
+	a->text = mem_strdup(query);
+	return a->text ? query_parse(a->text, strlen(a->text), &a->script, error) : ERR_NOMEM;
+}
+
+enum neap_err answers_get(struct query_session *s, const char *const *queries, size_t count,
+			  struct answer *out, struct err *e)
+{
+	struct query_error error = {.code = NEAP_OK};
+	struct ast_script *scripts[ANSWERS_MOST] = {NULL};
+	struct query_result *results[ANSWERS_MOST] = {NULL};
+	enum neap_err code = NEAP_OK;
+	memset(out, 0, count * sizeof *out);
+	for (size_t i = 0; !code && i < count; i++) {
+		code = parse(&out[i], queries[i], &error);
+		scripts[i] = out[i].script;
+	}
+	if (!code)
+		code = query_run_alike(s, scripts, count, results, &error);
+	for (size_t i = 0; i < count; i++) {
+		if (code)
+			answer_release(&out[i]);
+		else
+			out[i].result = results[i];
+	}
+	if (code == ERR_NOMEM)
+		return err_nomem(e, "the report");
+	return code ? err_set(e, code, "the query '%s' failed: %s", queries[0], error.text)
+		    : NEAP_OK;
+}
+
 enum neap_err answer_get(struct query_session *s, const char *query, struct answer *out,
 			 struct err *e)
 {
-	struct query_error error = {.code = NEAP_OK};
-	*out = (struct answer){.text = mem_strdup(query)};
-	if (!out->text)
-		return err_nomem(e, "a query");
-	enum neap_err code = query_parse(out->text, strlen(out->text), &out->script, &error);
-	if (!code)
-		code = query_run(s, out->script, 0, &out->result, &error);
-	if (!code)
-		return NEAP_OK;
-	answer_release(out);
-	if (code == ERR_NOMEM)
-		return err_nomem(e, "the report");
-	return err_set(e, code, "the query '%s' failed: %s", query, error.text);
+	return answers_get(s, &query, 1, out, e);
 }
 
 void answer_release(struct answer *a)

@@ -23,6 +23,13 @@ struct answer {
  */
 enum neap_err answer_get(struct query_session *s, const char *query, struct answer *out,
 			 struct err *e);
+#define ANSWERS_MOST 4u
+/*
+ * answers_get - the same for queries that differ in their stages on rows only (query_run_alike).
+ *   count  1 .. ANSWERS_MOST, of queries and out
+ */
+enum neap_err answers_get(struct query_session *s, const char *const *queries, size_t count,
+			  struct answer *out, struct err *e);
 void answer_release(struct answer *a);
 
 /* answer_cell - the cell of a column in a row; NULL: no such column. */

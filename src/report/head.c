@@ -285,19 +285,14 @@ static void warn_of_module(struct text *t, struct shortener *nm, const struct pr
 }
 
 /* One for each module where it matters, and where to read what to do. */
-static void warn_of_missing_names(struct text *t, struct shortener *nm, const struct graph *g)
+static void warn_of_missing_names(struct text *t, struct shortener *nm, const struct graph *g,
+				  const struct missing *m)
 {
-	struct missing m;
-	struct err e;
 	char line[LINE_BYTES], count[FMT_BYTES];
 	size_t grave_count = 0;
-	if (missing_find(g, &m, &e)) {
-		nm->has_failed = true;
-		return;
-	}
-	for (size_t i = 0; i < m.count; i++) {
-		if (missing_is_grave(&m, i) && grave_count++ < MISSING_SHOWN)
-			warn_of_module(t, nm, graph_profile(g), &m, i);
+	for (size_t i = 0; i < m->count; i++) {
+		if (missing_is_grave(m, i) && grave_count++ < MISSING_SHOWN)
+			warn_of_module(t, nm, graph_profile(g), m, i);
 	}
 	if (grave_count > MISSING_SHOWN) {
 		snprintf(line, sizeof line, "%s more modules without names.",
@@ -307,7 +302,6 @@ static void warn_of_missing_names(struct text *t, struct shortener *nm, const st
 	if (grave_count)
 		warn(t, nm,
 		     "Supply symbols with neap symbolize; neap info --missing-symbols says which.");
-	missing_release(&m);
 }
 
 /* One warning for each note of the import. */
@@ -325,6 +319,18 @@ static void warn_of_import(struct text *t, struct shortener *nm, const struct pr
 }
 
 void head_warnings(struct text *t, struct shortener *nm, const struct graph *g)
+{
+	struct missing m;
+	struct err e;
+	if (missing_find(g, &m, &e))
+		nm->has_failed = true;
+	else
+		head_warnings_with(t, nm, g, &m);
+	missing_release(&m);
+}
+
+void head_warnings_with(struct text *t, struct shortener *nm, const struct graph *g,
+			const struct missing *m)
 {
 	const struct profile *p = graph_profile(g);
 	char line[LINE_BYTES], bytes[FMT_BYTES];
@@ -349,7 +355,7 @@ void head_warnings(struct text *t, struct shortener *nm, const struct graph *g)
 		     "The file has no function names: the recording ended before they were looked "
 		     "up.  neap symbolize adds them.");
 	else if (!p->has_source)
-		warn_of_missing_names(t, nm, g);
+		warn_of_missing_names(t, nm, g, m);
 	warn_of_import(t, nm, p);
 	warn_of_drops(t, nm, p);
 	warn_of_peak(t, nm, g);

@@ -4,6 +4,7 @@
 
 #include "src/graph/graph.h"
 #include "src/report/answer.h"
+#include "src/report/missing.h"
 #include "src/report/name.h"
 #include "src/report/text.h"
 
@@ -21,6 +22,9 @@ bool head_knows(const struct graph *g, uint64_t facts);
 void head_run(struct text *t, struct shortener *nm, const struct graph *g);
 /* head_warnings - what the recording missed and what is wrong with the file; may write nothing. */
 void head_warnings(struct text *t, struct shortener *nm, const struct graph *g);
+/* head_warnings_with - the same if missing_find was asked before. */
+void head_warnings_with(struct text *t, struct shortener *nm, const struct graph *g,
+			const struct missing *m);
 /* head_figures - the totals; holders is the answer to HEAD_HOLDERS_QUERY, or empty if the peak is unknown. */
 #define HEAD_HOLDERS_QUERY "peak | by func | top 3 by self"
 void head_figures(struct text *t, struct shortener *nm, const struct graph *g,

@@ -27,6 +27,7 @@ struct finder {
 		item_of_module; /* [module_count + 1]: equal files have one; index in out->items, or NONE */
 	uint8_t *is_libc; /* [module_count + 1] */
 	uint8_t *depth;   /* by node, at most STARTUP_FRAMES + 1 */
+	mod_id *nameless; /* by frame: the module that its address lacks a name of; 0: none */
 	uint8_t *is_seen; /* by frame: counted */
 	uint64_t *set;    /* by node */
 	struct graph_sum *cohorts;
@@ -53,24 +54,28 @@ static bool has_name(const struct finder *f, frame_id id)
 	       s->first_line[id] > s->first_line[id - 1];
 }
 
-/* The module that a node's address lacks a name of; 0: none. */
-static mod_id module_missing(const struct finder *f, node_id n)
+/* There are many nodes of each frame. */
+static void find_nameless(struct finder *f)
 {
-	frame_id id = n < PROFILE_NODE_FIRST ? 0 : profile_node_frame(f->p, n);
-	mod_id module = id ? f->p->frames[id - 1].module : 0;
-	bool is_startup = module && f->is_libc[module] && f->depth[n] <= STARTUP_FRAMES;
-	bool has_file = module && !(f->p->modules[module - 1].flags & MODULE_VDSO);
-	return has_file && !is_startup && !has_name(f, id) ? module : 0;
+	for (frame_id id = 1; id <= f->p->frame_count; id++) {
+		mod_id module = f->p->frames[id - 1].module;
+		bool has_file = module && !(f->p->modules[module - 1].flags & MODULE_VDSO);
+		f->nameless[id] = has_file && !has_name(f, id) ? module : 0;
+	}
 }
 
-static void measure_depths(struct finder *f)
+/* The same of a node: what starts a program may go without a name. */
+static mod_id module_missing(const struct finder *f, node_id n)
 {
-	for (node_id n = 0; n < f->p->node_count; n++) {
-		bool is_top =
-			n < PROFILE_NODE_FIRST || profile_node_parent(f->p, n) < PROFILE_NODE_FIRST;
-		uint8_t above = is_top ? 0 : f->depth[profile_node_parent(f->p, n)];
-		f->depth[n] = above > STARTUP_FRAMES ? above : above + 1;
-	}
+	mod_id module = f->nameless[n < PROFILE_NODE_FIRST ? 0 : profile_node_frame(f->p, n)];
+	return module && f->is_libc[module] && f->depth[n] <= STARTUP_FRAMES ? 0 : module;
+}
+
+static uint8_t measure_depth(const struct finder *f, node_id n)
+{
+	node_id parent = profile_node_parent(f->p, n);
+	uint8_t above = parent < PROFILE_NODE_FIRST ? 0 : f->depth[parent];
+	return above > STARTUP_FRAMES ? above : above + 1;
 }
 
 /* Modules of one path and build id are one file. */
@@ -104,8 +109,10 @@ static bool find_modules(struct finder *f, uint32_t *first_of)
 	return is_ok;
 }
 
+/* Parents come first. */
 static bool add_address(struct finder *f, const uint32_t *first_of, node_id n)
 {
+	f->depth[n] = measure_depth(f, n);
 	mod_id module = module_missing(f, n);
 	frame_id id = module ? profile_node_frame(f->p, n) : 0;
 	if (!module || f->is_seen[id])
@@ -128,7 +135,7 @@ static bool find_addresses(struct finder *f)
 {
 	uint32_t *first_of = mem_zarray(f->p->module_count + 1, sizeof *first_of);
 	bool is_ok = first_of && find_modules(f, first_of);
-	measure_depths(f);
+	find_nameless(f);
 	for (node_id n = PROFILE_NODE_FIRST; is_ok && n < f->p->node_count; n++)
 		is_ok = add_address(f, first_of, n);
 	mem_free(first_of);
@@ -146,11 +153,10 @@ static void add_sum(struct graph_sum *to, const struct graph_sum *v)
 /* Which of the items from..from+63 lie on the way to each node. */
 static void fill_sets(struct finder *f, size_t from)
 {
-	f->set[0] = 0;
-	for (node_id n = 1; n < f->p->node_count; n++) {
+	for (node_id n = PROFILE_NODE_FIRST; n < f->p->node_count; n++) {
 		mod_id module = module_missing(f, n);
 		uint32_t item = module ? f->item_of_module[module] : NONE;
-		f->set[n] = n < PROFILE_NODE_FIRST ? 0 : f->set[profile_node_parent(f->p, n)];
+		f->set[n] = f->set[profile_node_parent(f->p, n)];
 		if (item != NONE && item >= from && item < from + SET_BITS)
 			f->set[n] |= UINT64_C(1) << (item - from);
 	}
@@ -189,11 +195,12 @@ enum neap_err missing_find(const struct graph *g, struct missing *out, struct er
 	f.item_of_module = mem_zarray(p->module_count + 1, sizeof *f.item_of_module);
 	f.is_libc = mem_zarray(p->module_count + 1, 1);
 	f.depth = mem_zarray(p->node_count, 1);
+	f.nameless = mem_zarray(p->frame_count + 1, sizeof *f.nameless);
 	f.is_seen = mem_zarray(p->frame_count + 1, 1);
 	f.set = mem_zarray(p->node_count, sizeof *f.set);
 	f.cohorts = mem_array(p->cohort_count, sizeof *f.cohorts);
-	bool is_ok = f.item_of_module && f.is_libc && f.depth && f.is_seen && f.set && f.cohorts &&
-		     find_addresses(&f);
+	bool is_ok = f.item_of_module && f.is_libc && f.depth && f.nameless && f.is_seen && f.set &&
+		     f.cohorts && find_addresses(&f);
 	for (size_t from = 0; is_ok && from < out->count; from += SET_BITS) {
 		fill_sets(&f, from);
 		add_cohorts(&f, from, POP_PEAK);
@@ -204,6 +211,7 @@ enum neap_err missing_find(const struct graph *g, struct missing *out, struct er
 	mem_free(f.item_of_module);
 	mem_free(f.is_libc);
 	mem_free(f.depth);
+	mem_free(f.nameless);
 	mem_free(f.is_seen);
 	mem_free(f.set);
 	mem_free(f.cohorts);

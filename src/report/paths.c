@@ -22,39 +22,6 @@
 
 /* ---- places ------------------------------------------------------------------------- */
 
-enum neap_err path_finder_init(struct path_finder *f, const struct graph *g, struct err *e)
-{
-	const struct profile *p = graph_profile(g);
-	size_t entry_count = graph_entry_count(g);
-	*f = (struct path_finder){
-		.g = g,
-		.columns = graph_columns(g),
-		.place_of = mem_array(entry_count, sizeof *f->place_of),
-		.place_of_site = mem_array(p->site_count, sizeof *f->place_of_site),
-		.path_of_leaf = mem_zarray(p->node_count, sizeof *f->path_of_leaf),
-		.cohorts = mem_array(p->cohort_count, sizeof *f->cohorts),
-		.sites = mem_array(p->site_count, sizeof *f->sites),
-	};
-	if (!f->place_of || !f->place_of_site || !f->path_of_leaf || !f->cohorts || !f->sites) {
-		path_finder_release(f);
-		return err_nomem(e, "the call paths");
-	}
-	memset(f->place_of, 0xff, entry_count * sizeof *f->place_of);
-	memset(f->place_of_site, 0xff, p->site_count * sizeof *f->place_of_site);
-	return NEAP_OK;
-}
-
-void path_finder_release(struct path_finder *f)
-{
-	mem_free(f->place_of);
-	mem_free(f->place_of_site);
-	mem_free(f->path_of_leaf);
-	mem_free(f->cohorts);
-	mem_free(f->sites);
-	strtab_release(&f->places);
-	*f = (struct path_finder){.g = NULL};
-}
-
 uint32_t path_finder_place(struct path_finder *f, entry_id entry)
 {
 	if (f->place_of[entry] != PLACE_NONE)
@@ -67,14 +34,48 @@ uint32_t path_finder_place(struct path_finder *f, entry_id entry)
 	return f->place_of[entry];
 }
 
-static uint32_t place_of_site(struct path_finder *f, size_t site)
+static bool find_leaves(struct path_finder *f)
 {
-	uint32_t *place = &f->place_of_site[site];
-	if (*place == PLACE_NONE) {
-		node_id node = profile_site_node(graph_profile(f->g), site);
-		*place = path_finder_place(f, graph_leaf_entry(f->g, graph_leaf_node(f->g, node)));
+	const struct profile *p = graph_profile(f->g);
+	memset(f->place_of, 0xff, graph_entry_count(f->g) * sizeof *f->place_of);
+	for (size_t i = 0; i < p->site_count; i++) {
+		struct site_leaf *leaf = &f->leaf_of_site[i];
+		leaf->node = graph_leaf_node(f->g, profile_site_node(p, i));
+		leaf->place = path_finder_place(f, graph_leaf_entry(f->g, leaf->node));
+		if (leaf->place == PLACE_NONE)
+			return false;
 	}
-	return *place;
+	return true;
+}
+
+enum neap_err path_finder_init(struct path_finder *f, const struct graph *g, struct err *e)
+{
+	const struct profile *p = graph_profile(g);
+	*f = (struct path_finder){
+		.g = g,
+		.columns = graph_columns(g),
+		.place_of = mem_array(graph_entry_count(g), sizeof *f->place_of),
+		.leaf_of_site = mem_array(p->site_count, sizeof *f->leaf_of_site),
+		.path_of_leaf = mem_zarray(p->node_count, sizeof *f->path_of_leaf),
+		.cohorts = mem_array(p->cohort_count, sizeof *f->cohorts),
+		.sites = mem_array(p->site_count, sizeof *f->sites),
+	};
+	if (f->place_of && f->leaf_of_site && f->path_of_leaf && f->cohorts && f->sites &&
+	    find_leaves(f))
+		return NEAP_OK;
+	path_finder_release(f);
+	return err_nomem(e, "the call paths");
+}
+
+void path_finder_release(struct path_finder *f)
+{
+	mem_free(f->place_of);
+	mem_free(f->leaf_of_site);
+	mem_free(f->path_of_leaf);
+	mem_free(f->cohorts);
+	mem_free(f->sites);
+	strtab_release(&f->places);
+	*f = (struct path_finder){.g = NULL};
 }
 
 /* Sums of the population by site, if they are not there from the table before. */
@@ -182,12 +183,13 @@ static bool add_to_path(struct chooser *c, const struct site_of_path *s)
 	return true;
 }
 
-static bool keep_site(struct chooser *c, node_id node, uint32_t row, struct graph_sum sum)
+static bool keep_site(struct chooser *c, size_t site, uint32_t row, struct graph_sum sum)
 {
+	node_id node = profile_site_node(graph_profile(c->f->g), site);
 	if (!vec_reserve((void **)&c->sites, &c->site_cap, c->site_count + 1, sizeof *c->sites))
 		return false;
 	struct site_of_path *s = &c->sites[c->site_count++];
-	*s = (struct site_of_path){node, graph_leaf_node(c->f->g, node), row, sum};
+	*s = (struct site_of_path){node, c->f->leaf_of_site[site].node, row, sum};
 	return add_to_path(c, s);
 }
 
@@ -198,11 +200,8 @@ static bool find_paths(struct chooser *c)
 		struct graph_sum sum = c->f->sites[i];
 		if (!sum.blocks && !sum.bytes)
 			continue;
-		uint32_t place = place_of_site(c->f, i);
-		if (place == PLACE_NONE)
-			return false;
-		uint32_t row = row_of_site(c, place, profile_site_api(p, i));
-		if (row != NO_ROW && !keep_site(c, profile_site_node(p, i), row, sum))
+		uint32_t row = row_of_site(c, c->f->leaf_of_site[i].place, profile_site_api(p, i));
+		if (row != NO_ROW && !keep_site(c, i, row, sum))
 			return false;
 	}
 	return true;

@@ -18,8 +18,11 @@
 struct path_finder {
 	const struct graph *g;
 	struct graph_columns columns;
-	uint32_t *place_of;      /* by entry; PLACE_NONE: not looked at yet */
-	uint32_t *place_of_site; /* of its leaf, site_id - 1; the same */
+	uint32_t *place_of; /* by entry; PLACE_NONE: not looked at yet */
+	struct site_leaf {
+		node_id node;
+		uint32_t place;
+	} * leaf_of_site; /* site_id - 1 */
 	struct strtab places;
 	uint32_t *path_of_leaf; /* by node: index of a path + 1, 0 none; all 0 between calls */
 	/* Of the population asked for last: */
@@ -28,6 +31,7 @@ struct path_finder {
 	struct graph_window window;
 	struct graph_sum *cohorts, *sites;
 };
+/* path_finder_init - linear in sites.  Fails: ERR_NOMEM; *f is then empty. */
 enum neap_err path_finder_init(struct path_finder *f, const struct graph *g, struct err *e);
 void path_finder_release(struct path_finder *f);
 

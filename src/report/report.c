@@ -3,6 +3,7 @@
 
 #include "src/report/report.h"
 
+#include "src/base/both.h"
 #include "src/report/chart.h"
 #include "src/report/head.h"
 #include "src/report/section.h"
@@ -14,6 +15,7 @@ struct report {
 	const struct graph *g;
 	const struct report_options *options;
 	struct path_finder finder;
+	struct missing missing;
 	struct answer holders; /* of the peak, by function */
 	struct section_table tables[SECTION_COUNT];
 	struct head_totals totals;
@@ -47,15 +49,25 @@ static enum neap_err ask_mapped(struct report *r, struct err *e)
 	return code;
 }
 
+static enum neap_err ask_sections(struct report *r, struct err *e)
+{
+	enum neap_err code = NEAP_OK;
+	for (size_t i = 0, alike; i < SECTION_COUNT && !code; i += alike) {
+		alike = sections_alike(&report_sections[i], SECTION_COUNT - i);
+		code = sections_ask(r->session, &report_sections[i], alike, r->options->top_count,
+				    &r->tables[i], e);
+	}
+	return code;
+}
+
 /* All queries come first: the top of the page says what they all add up to. */
 static enum neap_err ask(struct report *r, struct err *e)
 {
 	enum neap_err code = answer_get(r->session, HEAD_HOLDERS_QUERY, &r->holders, e);
 	if (code == ERR_UNSUPPORTED) /* an imported profile that does not know its peak */
 		code = NEAP_OK;
-	for (size_t i = 0; i < SECTION_COUNT && !code; i++)
-		code = section_ask(r->session, &report_sections[i], r->options->top_count,
-				   &r->tables[i], e);
+	if (!code)
+		code = ask_sections(r, e);
 	if (!code)
 		code = ask_inherited(r, e);
 	if (!code)
@@ -67,11 +79,48 @@ static enum neap_err ask(struct report *r, struct err *e)
 	return code;
 }
 
+static enum neap_err prepare(struct report *r, struct err *e)
+{
+	enum neap_err code = path_finder_init(&r->finder, r->g, e);
+	return code ? code : missing_find(r->g, &r->missing, e);
+}
+
+struct half {
+	struct report *r;
+	enum neap_err (*work)(struct report *r, struct err *e);
+	enum neap_err code;
+	struct err e;
+};
+
+static void work_on_half(void *arg)
+{
+	struct half *h = arg;
+	h->code = h->work(h->r, &h->e);
+}
+
+#define TWO_THREADS_FROM 100000u /* nodes */
+
+/* What no query is needed for is found beside the queries. */
+static enum neap_err gather(struct report *r, struct err *e)
+{
+	struct half asked = {.r = r, .work = ask}, prepared = {.r = r, .work = prepare};
+	if (graph_profile(r->g)->node_count >= TWO_THREADS_FROM) {
+		both_run(work_on_half, &asked, &prepared);
+	} else {
+		work_on_half(&asked);
+		work_on_half(&prepared);
+	}
+	const struct half *failed = asked.code ? &asked : &prepared;
+	if (failed->code)
+		*e = failed->e;
+	return failed->code;
+}
+
 static enum neap_err write_page(struct report *r, struct err *e)
 {
 	struct text *t = &r->text;
 	head_run(t, &r->names, r->g);
-	head_warnings(t, &r->names, r->g);
+	head_warnings_with(t, &r->names, r->g, &r->missing);
 	text_newline(t);
 	head_figures(t, &r->names, r->g, &r->totals, &r->holders);
 	text_newline(t);
@@ -91,6 +140,7 @@ static void report_release(struct report *r)
 		section_release(&r->tables[i]);
 	answer_release(&r->holders);
 	path_finder_release(&r->finder);
+	missing_release(&r->missing);
 	shortener_release(&r->names);
 }
 
@@ -108,9 +158,7 @@ enum neap_err report_write(struct query_session *s, const struct report_options 
 		.g = g,
 		.options = options,
 	};
-	enum neap_err code = path_finder_init(&r.finder, g, e);
-	if (!code)
-		code = ask(&r, e);
+	enum neap_err code = gather(&r, e);
 	if (!code)
 		code = write_page(&r, e);
 	if (!code && (r.names.has_failed || out->has_failed))

@@ -38,22 +38,40 @@ const struct section report_sections[SECTION_COUNT] = {
 
 /* ---- asking ------------------------------------------------------------------------ */
 
-enum neap_err section_ask(struct query_session *s, const struct section *section, size_t top_count,
-			  struct section_table *out, struct err *e)
+size_t sections_alike(const struct section *sections, size_t count)
 {
-	struct answer a = {.text = NULL};
-	*out = (struct section_table){.section = section};
-	snprintf(out->query, sizeof out->query, "%s | top %zu%s", section->query, top_count,
+	size_t alike = 1;
+	while (alike < count && alike < ANSWERS_MOST &&
+	       !strcmp(sections[alike].query, sections[0].query))
+		alike++;
+	return alike;
+}
+
+static void begin(struct section_table *t, const struct section *section, size_t top_count)
+{
+	*t = (struct section_table){.section = section};
+	snprintf(t->query, sizeof t->query, "%s | top %zu%s", section->query, top_count,
 		 section->key == ROW_BLOCKS ? " by count" : "");
-	enum neap_err code = answer_get(s, out->query, &a, e);
-	if (code == ERR_UNSUPPORTED) {
-		out->is_unknown = true;
-		return NEAP_OK;
+}
+
+enum neap_err sections_ask(struct query_session *s, const struct section *sections, size_t count,
+			   size_t top_count, struct section_table *out, struct err *e)
+{
+	struct answer answers[ANSWERS_MOST];
+	const char *queries[ANSWERS_MOST] = {NULL};
+	for (size_t i = 0; i < count; i++) {
+		begin(&out[i], &sections[i], top_count);
+		queries[i] = out[i].query;
 	}
-	if (!code)
-		code = rows_take(&a, &out->rows, e);
-	answer_release(&a);
-	return code;
+	enum neap_err code = answers_get(s, queries, count, answers, e);
+	bool is_unknown = code == ERR_UNSUPPORTED;
+	for (size_t i = 0; i < count; i++) {
+		out[i].is_unknown = is_unknown;
+		if (!code)
+			code = rows_take(&answers[i], &out[i].rows, e);
+		answer_release(&answers[i]);
+	}
+	return is_unknown ? NEAP_OK : code;
 }
 
 void section_release(struct section_table *t)

@@ -33,9 +33,15 @@ struct section_table {
 	struct rows rows;
 	bool is_unknown; /* what was imported does not tell */
 };
-/* section_ask - run the query of a section.  Fails: as answer_get does; *out is then empty. */
-enum neap_err section_ask(struct query_session *s, const struct section *section, size_t top_count,
-			  struct section_table *out, struct err *e);
+/* sections_alike - how many of the sections, from the first on, have its query: 1 .. ANSWERS_MOST. */
+size_t sections_alike(const struct section *sections, size_t count);
+/*
+ * sections_ask - run the query of sections that are alike, once.
+ *   out  [count]
+ * Fails: as answers_get does; release what was filled in any case.
+ */
+enum neap_err sections_ask(struct query_session *s, const struct section *sections, size_t count,
+			   size_t top_count, struct section_table *out, struct err *e);
 void section_release(struct section_table *t);
 
 /* section_write - heading and table; chooses the call paths of the rows. */

@@ -66,7 +66,8 @@ Test(report, rows_add_up_to_the_population_and_are_in_order)
 			const struct section *section = &report_sections[k];
 			struct section_table t;
 			struct err e = {0};
-			cr_assert_eq(section_ask(s, section, 1 + i, &t, &e), NEAP_OK, "%s", e.text);
+			cr_assert_eq(sections_ask(s, section, 1, 1 + i, &t, &e), NEAP_OK, "%s",
+				     e.text);
 			graph_pop_cohorts(g, section->pop, graph_whole_run(g), cohorts);
 			struct graph_sum all = graph_add_up(cohorts, cohort_count);
 			struct graph_sum sum = t.rows.other;
@@ -85,6 +86,39 @@ Test(report, rows_add_up_to_the_population_and_are_in_order)
 			section_release(&t);
 		}
 		mem_free(cohorts);
+		query_session_free(s);
+	}
+}
+
+static void assert_same_rows(const struct rows *a, const struct rows *b)
+{
+	cr_assert_eq(a->count, b->count);
+	cr_assert_eq(a->other_count, b->other_count);
+	cr_assert(!memcmp(&a->other, &b->other, sizeof a->other));
+	cr_assert(!memcmp(&a->total, &b->total, sizeof a->total));
+	for (size_t i = 0; i < a->count; i++) {
+		cr_assert_eq(a->rows[i].entry, b->rows[i].entry, "row %zu", i);
+		cr_assert_eq(a->rows[i].api, b->rows[i].api);
+		cr_assert(!memcmp(&a->rows[i].sum, &b->rows[i].sum, sizeof a->rows[i].sum));
+	}
+}
+
+Test(report, sections_that_are_asked_together_say_what_they_say_alone)
+{
+	for (size_t i = 0; i < golden_profile_count; i++) {
+		struct query_session *s = session_of(golden_profiles[i].make);
+		struct section_table together[ANSWERS_MOST], alone;
+		const struct section *first = &report_sections[SECTION_ALLOCATED];
+		struct err e = {0};
+		size_t count = sections_alike(first, SECTION_COUNT - SECTION_ALLOCATED);
+		cr_assert_eq(count, 2);
+		cr_assert_eq(sections_ask(s, first, count, 2, together, &e), NEAP_OK, "%s", e.text);
+		for (size_t k = 0; k < count; k++) {
+			cr_assert_eq(sections_ask(s, &first[k], 1, 2, &alone, &e), NEAP_OK);
+			assert_same_rows(&together[k].rows, &alone.rows);
+			section_release(&together[k]);
+			section_release(&alone);
+		}
 		query_session_free(s);
 	}
 }
@@ -148,7 +182,7 @@ static struct section_table paths_of(struct query_session *s, enum section_id id
 	struct section_table t;
 	struct err e = {0};
 	cr_assert_eq(path_finder_init(&finder, g, &e), NEAP_OK);
-	cr_assert_eq(section_ask(s, &report_sections[id], top_count, &t, &e), NEAP_OK, "%s",
+	cr_assert_eq(sections_ask(s, &report_sections[id], 1, top_count, &t, &e), NEAP_OK, "%s",
 		     e.text);
 	cr_assert_eq(paths_choose(&finder, t.section->pop, graph_whole_run(g), t.section->key,
 				  t.rows.rows, t.rows.count, &e),
