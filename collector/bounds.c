@@ -14,7 +14,6 @@
 #include "collector/nc.h"
 #include "collector/sys.h"
 
-#include <fcntl.h>
 #include <sys/resource.h>
 
 #define MAIN_STACK_MAX_BYTES   (1ull << 30)
@@ -38,65 +37,29 @@ static bool main_range(uint64_t sp, struct nc_range *out)
 	return true;
 }
 
-static const char *parse_hex(const char *p, const char *end, uint64_t *out)
+struct lookup {
+	uint64_t va;
+	bool wants_code; /* else what can be read */
+	bool is_found;
+	struct nc_range range;
+};
+
+static bool look(const struct nc_mapped *mapped, void *arg)
 {
-	uint64_t v = 0;
-	for (; p < end; p++) {
-		unsigned digit = (unsigned char)*p - '0';
-		if (digit > 9)
-			digit = ((unsigned char)*p | 32u) - 'a' + 10u;
-		if (digit > 15)
-			break;
-		v = v << 4 | digit;
-	}
-	*out = v;
-	return p;
+	struct lookup *l = arg;
+	bool is_allowed = l->wants_code ? mapped->is_executable : mapped->is_readable;
+	l->is_found = is_allowed && l->va >= mapped->range.start && l->va < mapped->range.end;
+	l->range = mapped->range;
+	return !l->is_found;
 }
 
-enum permission {
-	READ = 1,
-	EXECUTE = 3
-}; /* place in " rwxp" */
-
-/* One line of maps: "start-end rwxp ..."; true if it holds va and has the permission. */
-static bool line_holds(const char *line, const char *end, uint64_t va, enum permission wanted,
-		       struct nc_range *out)
+static bool maps_range(struct nc_ctx *t, uint64_t va, bool wants_code, struct nc_range *out)
 {
-	const char *p = parse_hex(line, end, &out->start);
-	if (p == end || *p != '-')
-		return false;
-	p = parse_hex(p + 1, end, &out->end);
-	return end - p >= 5 && p[wanted] != '-' && va >= out->start && va < out->end;
-}
-
-/* Read maps line by line through the scratch buffer; long lines are cut, their head is enough. */
-static bool maps_range(struct nc_ctx *t, uint64_t va, enum permission wanted, struct nc_range *out)
-{
-	long fd = nc_syscall3(SYS_open, (long)"/proc/self/maps", O_RDONLY | O_CLOEXEC, 0);
-	if (nc_sys_failed(fd))
-		return false;
-	char *text = t->scratch->text;
-	size_t have = 0, cap = sizeof t->scratch->text;
-	bool found = false;
-	while (!found) {
-		long got = nc_syscall3(SYS_read, fd, (long)(text + have), (long)(cap - have));
-		if (nc_sys_failed(got) || got == 0)
-			break;
-		have += (size_t)got;
-		size_t line = 0;
-		for (size_t i = 0; i < have && !found; i++)
-			if (text[i] == '\n') {
-				found = line_holds(text + line, text + i, va, wanted, out);
-				line = i + 1;
-			}
-		if (line == 0 && have == cap) /* no line end in a full buffer: drop it */
-			line = have;
-		for (size_t i = line; i < have; i++)
-			text[i - line] = text[i];
-		have -= line;
-	}
-	nc_syscall3(SYS_close, fd, 0, 0);
-	return found;
+	struct lookup l = {.va = va, .wants_code = wants_code};
+	nc_maps_each(t->scratch->text, sizeof t->scratch->text, look, &l);
+	if (l.is_found)
+		*out = l.range;
+	return l.is_found;
 }
 
 static struct nc_range fallback_range(uint64_t sp)
@@ -114,7 +77,7 @@ void nc_range_switch(struct nc_ctx *t, uint64_t sp)
 	struct nc_range *slot = &t->ranges[(sp >> 16) % NC_RANGES];
 	if (sp < slot->start || sp >= slot->end) {
 		struct nc_range found;
-		if (!main_range(sp, &found) && !maps_range(t, sp, READ, &found))
+		if (!main_range(sp, &found) && !maps_range(t, sp, false, &found))
 			found = fallback_range(sp);
 		*slot = found;
 	}
@@ -126,7 +89,7 @@ bool nc_range_has_grown(struct nc_ctx *t, uint64_t sp)
 {
 	uint32_t interval = __atomic_load_n(&nc.header->interval, __ATOMIC_RELAXED);
 	struct nc_range found;
-	if (t->range_looked == interval || !maps_range(t, sp, READ, &found))
+	if (t->range_looked == interval || !maps_range(t, sp, false, &found))
 		return false;
 	t->range_looked = interval;
 	bool has_grown = found.end > t->range_start + t->range_bytes;
@@ -147,7 +110,7 @@ bool nc_is_executable(struct nc_ctx *t, uint64_t va)
 			break;
 	}
 	struct nc_range found;
-	if (!maps_range(t, va, EXECUTE, &found))
+	if (!maps_range(t, va, true, &found))
 		return false;
 	*slot = found;
 	return true;

@@ -74,7 +74,7 @@ NC_INLINE void stamp(struct nc_cohort *c, const struct nc_header *h)
 
 NC_INLINE void mark_dirty(uint32_t cohort)
 {
-	uint8_t *byte = &nc.dirty[cohort / NC_DIRTY_COHORTS];
+	uint8_t *byte = &__atomic_load_n(&nc.dirty, __ATOMIC_RELAXED)[cohort / NC_DIRTY_COHORTS];
 	if (!__atomic_load_n(byte, __ATOMIC_RELAXED))
 		__atomic_store_n(byte, 1, __ATOMIC_RELAXED);
 }

@@ -47,7 +47,7 @@ static bool copy_nodes(const struct nc_global *parent)
 	uint32_t count =
 		__atomic_load_n(&parent->header->used_count[NC_SEC_NODES], __ATOMIC_ACQUIRE);
 	for (uint32_t id = 1; id < count; id++) {
-		if (!parent->nodes[id >> NC_NODES_CHUNK_LG]) {
+		if (!nc_region_has(parent, NC_SEC_NODES, id)) {
 			count = id; /* handed out, but never mapped before the fork */
 			break;
 		}
@@ -81,7 +81,7 @@ static bool copy_modules(const struct nc_global *parent)
 {
 	/* Not the ones the parent has met since: their numbers are free here. */
 	uint32_t count = nc_modules_count();
-	for (uint32_t id = 1; id < count && parent->modules[id >> NC_MODULES_CHUNK_LG]; id++) {
+	for (uint32_t id = 1; id < count && nc_region_has(parent, NC_SEC_MODULES, id); id++) {
 		if (!nc_region_map(NC_SEC_MODULES, id))
 			return false;
 		uint32_t at = id & ((1u << NC_MODULES_CHUNK_LG) - 1);
@@ -140,10 +140,11 @@ static uint32_t site_at_fork(const struct inherit *in, uint32_t cohort)
 	if (!cohort || cohort >= in->own_count)
 		return in
 			->unknown_site; /* there was no room for it; or nonsense, from the program */
-	const struct nc_cohort *chunk = in->parent->cohorts[cohort >> NC_COHORTS_CHUNK_LG];
-	if (!chunk)
+	if (!nc_region_has(in->parent, NC_SEC_COHORTS, cohort))
 		return in->unknown_site;
-	const struct nc_cohort *c = &chunk[cohort & ((1u << NC_COHORTS_CHUNK_LG) - 1)];
+	const struct nc_cohort *c =
+		&in->parent->cohorts[cohort >> NC_COHORTS_CHUNK_LG]
+				    [cohort & ((1u << NC_COHORTS_CHUNK_LG) - 1)];
 	uint32_t site = c->site;
 	bool is_inherited = c->birth == NC_BIRTH_INHERITED;
 	if ((!is_inherited && c->birth > in->parent->last_interval) || site >= in->node_count)
@@ -292,24 +293,15 @@ static bool inherit_blocks(const struct nc_global *parent, struct nc_ctx *t)
 	return true;
 }
 
-static void unmap_chunks(void *const *chunks, size_t count, size_t chunk_bytes)
+static void unmap(const void *at, size_t bytes, void *arg)
 {
-	for (size_t c = 0; c < count; c++)
-		nc_unmap(chunks[c], chunk_bytes);
+	(void)arg;
+	nc_unmap((void *)at, bytes);
 }
-
-#define UNMAP_SECTION(member, lg)                                                           \
-	unmap_chunks((void *const *)parent->member, sizeof parent->member / sizeof(void *), \
-		     sizeof *parent->member[0] << (lg))
 
 void nc_fork_release(const struct nc_global *parent)
 {
-	UNMAP_SECTION(nodes, NC_NODES_CHUNK_LG);
-	UNMAP_SECTION(cohorts, NC_COHORTS_CHUNK_LG);
-	UNMAP_SECTION(threads, NC_THREADS_CHUNK_LG);
-	UNMAP_SECTION(modules, NC_MODULES_CHUNK_LG);
-	nc_unmap(parent->dirty, NC_DIRTY_MAX);
-	nc_unmap(parent->header, NC_PAGE_BYTES);
+	nc_region_each(parent, unmap, NULL);
 	nc_unmap(parent->inherited, sizeof(uint32_t) * parent->inherited_end);
 }
 

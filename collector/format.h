@@ -3,8 +3,8 @@
  *
  * One region per process.  The recorder creates it as a sparse memfd, fills in
  * the header and sends the descriptor over the socket named by NEAP_SOCKET; the
- * collector maps the header page and the first chunk of every section, closes
- * both descriptors, and maps further chunks as the sections fill.
+ * collector maps the header page and the beginning of every section, closes
+ * both descriptors, and maps more as the sections fill.
  *
  *   offset 0        struct nc_header                       one page
  *   sections[i].offset, chunk after chunk, contiguous in the file:
@@ -58,7 +58,7 @@ enum nc_section_id {
 /* Entries per chunk, as log2: constants, so that an index is a shift and a mask. */
 #define NC_NODES_CHUNK_LG   16
 #define NC_COHORTS_CHUNK_LG 16
-#define NC_DIRTY_CHUNK_LG   20
+#define NC_DIRTY_CHUNK_LG   23
 #define NC_THREADS_CHUNK_LG 8
 #define NC_MODULES_CHUNK_LG 4
 

@@ -18,6 +18,8 @@ collector_sources = \
 	collector/hooks_map.c \
 	collector/hooks_new.c \
 	collector/livemap.c \
+	collector/lock.c \
+	collector/maps.c \
 	collector/mark.c \
 	collector/module.c \
 	collector/pages.c \

@@ -45,8 +45,13 @@ struct known {
 static const struct link_map *permanent[PERMANENT_MAX];
 static uint32_t permanent_count;
 
-/* Indexed like the records; entry 0 unused.  Appended under the lock, read without. */
-static struct known known[NC_MODULES_MAX];
+/*
+ * Indexed like the records; entry 0 unused.  Appended under the lock, read without.  Most
+ * programs need the first chunk only; the others go from NULL to their value once.
+ */
+#define KNOWN_CHUNK_LG 6
+static struct known first_known[1u << KNOWN_CHUNK_LG];
+static struct known *known_chunks[NC_CHUNKS(NC_MODULES_MAX, KNOWN_CHUNK_LG)];
 static uint32_t known_count = 1; /* atomic */
 /* Thread id of the holder, 0 if free.  A signal handler of the holder does not wait for it. */
 static uint32_t lock_owner;
@@ -68,6 +73,21 @@ static bool lock(void)
 static void unlock(void)
 {
 	__atomic_store_n(&lock_owner, 0, __ATOMIC_RELEASE);
+}
+
+static struct known *known_at(uint32_t id)
+{
+	struct known *chunk = known_chunks[id >> KNOWN_CHUNK_LG];
+	return &(chunk ? chunk : first_known)[id & ((1u << KNOWN_CHUNK_LG) - 1)];
+}
+
+/* Make room for a number; false if memory is refused.  Under the lock. */
+static bool known_reserve(uint32_t id)
+{
+	struct known **chunk = &known_chunks[id >> KNOWN_CHUNK_LG];
+	if (id >> KNOWN_CHUNK_LG && !*chunk)
+		*chunk = nc_map(sizeof **chunk << KNOWN_CHUNK_LG);
+	return !(id >> KNOWN_CHUNK_LG) || *chunk;
 }
 
 uint32_t nc_modules_count(void)
@@ -209,14 +229,14 @@ static bool is_same_file(const struct nc_module *a, const struct nc_module *b)
 
 static void mark_gone(uint32_t id)
 {
-	known[id].is_gone = true;
+	known_at(id)->is_gone = true;
 	nc_module(id)->last_interval = __atomic_load_n(&nc.header->interval, __ATOMIC_RELAXED);
 }
 
 static void close_record(uint32_t id)
 {
 	mark_gone(id);
-	nc_rules_purge(known[id].start_va, known[id].end_va);
+	nc_rules_purge(known_at(id)->start_va, known_at(id)->end_va);
 	__atomic_fetch_add(&nc.unload_count, 1, __ATOMIC_RELEASE);
 }
 
@@ -224,7 +244,7 @@ static void close_record(uint32_t id)
 static uint32_t find_earlier(const struct nc_module *m, uint32_t count)
 {
 	for (uint32_t id = 1; id < count; id++)
-		if (known[id].is_gone && is_same_file(nc_module(id), m))
+		if (known_at(id)->is_gone && is_same_file(nc_module(id), m))
 			return id;
 	return 0;
 }
@@ -242,7 +262,7 @@ static bool is_same_build(uint32_t id, const struct dl_find_object *found)
 /* Is the record with this start and link map still that of what is mapped there? */
 static bool is_still(uint32_t id, const struct dl_find_object *found)
 {
-	struct known *k = &known[id];
+	struct known *k = known_at(id);
 	if (k->is_permanent ||
 	    (!k->is_in_doubt && !__atomic_load_n(&nc.unloading, __ATOMIC_ACQUIRE)))
 		return true;
@@ -256,10 +276,12 @@ static bool is_still(uint32_t id, const struct dl_find_object *found)
 static uint32_t find_known(const struct dl_find_object *found)
 {
 	uint32_t count = __atomic_load_n(&known_count, __ATOMIC_ACQUIRE);
-	for (uint32_t id = 1; id < count; id++)
-		if (known[id].start_va == (uint64_t)found->dlfo_map_start && !known[id].is_gone &&
-		    known[id].link_map == found->dlfo_link_map)
+	for (uint32_t id = 1; id < count; id++) {
+		const struct known *k = known_at(id);
+		if (k->start_va == (uint64_t)found->dlfo_map_start && !k->is_gone &&
+		    k->link_map == found->dlfo_link_map)
 			return is_still(id, found) ? id : 0;
+	}
 	return 0;
 }
 
@@ -285,7 +307,7 @@ void nc_modules_init(void)
 
 static void publish(uint32_t id, const struct dl_find_object *found)
 {
-	known[id] = (struct known){
+	*known_at(id) = (struct known){
 		.start_va = (uint64_t)found->dlfo_map_start,
 		.end_va = (uint64_t)found->dlfo_map_end,
 		.link_map = found->dlfo_link_map,
@@ -300,12 +322,15 @@ static void publish(uint32_t id, const struct dl_find_object *found)
 static uint32_t enter(const struct dl_find_object *found)
 {
 	uint32_t count = known_count;
-	for (uint32_t id = 1; id < count; id++)
-		if (!known[id].is_gone && known[id].start_va < (uint64_t)found->dlfo_map_end &&
-		    known[id].end_va > (uint64_t)found->dlfo_map_start)
+	for (uint32_t id = 1; id < count; id++) {
+		const struct known *k = known_at(id);
+		if (!k->is_gone && k->start_va < (uint64_t)found->dlfo_map_end &&
+		    k->end_va > (uint64_t)found->dlfo_map_start)
 			close_record(id); /* unloaded behind our back */
+	}
 	/* Filled in place: the record is not in use until its flag says so. */
-	if (count >= NC_MODULES_MAX || !nc_region_map(NC_SEC_MODULES, count)) {
+	if (count >= NC_MODULES_MAX || !known_reserve(count) ||
+	    !nc_region_map(NC_SEC_MODULES, count)) {
 		nc_drop(NC_DROP_MODULES);
 		return 0;
 	}
@@ -360,7 +385,7 @@ void nc_modules_unload_begin(void)
 
 static bool is_kept(uint32_t id)
 {
-	return !id || known[id].is_permanent;
+	return !id || known_at(id)->is_permanent;
 }
 
 /*
@@ -372,16 +397,17 @@ static void recheck(void)
 	uint32_t count = known_count;
 	bool has_late = false;
 	for (uint32_t id = 1; id < count; id++) {
+		struct known *k = known_at(id);
 		struct dl_find_object found;
-		if (known[id].is_gone || known[id].is_permanent)
+		if (k->is_gone || k->is_permanent)
 			continue;
 		has_late = true;
-		if (_dl_find_object((void *)known[id].start_va, &found) != 0 ||
-		    found.dlfo_link_map != known[id].link_map ||
-		    (uint64_t)found.dlfo_map_start != known[id].start_va)
+		if (_dl_find_object((void *)k->start_va, &found) != 0 ||
+		    found.dlfo_link_map != k->link_map ||
+		    (uint64_t)found.dlfo_map_start != k->start_va)
 			mark_gone(id);
 		else
-			known[id].is_in_doubt = true;
+			k->is_in_doubt = true;
 	}
 	if (!has_late)
 		return;

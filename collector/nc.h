@@ -5,17 +5,18 @@
  *   real.c      the functions behind them
  *   start.c     first event: meet the recorder, map the region; fork.c: again in a child
  *   filters.c   may this process make a socket?
- *   region.c    chunks of the shared region
+ *   region.c    the shared region in this process's memory
  *   thread.c    the private tables of a thread
  *   stack.c     memoised unwinding: registers -> path node
  *   rules.c     cache of unwind rules by return address
  *   cfi.c       .eh_frame -> row of rules;  full.c: unwinding by rows of any kind
- *   bounds.c    which addresses of a stack may be read
+ *   bounds.c    which addresses of a stack may be read;  maps.c: what is mapped
  *   module.c    code address -> module record
  *   tree.c      the call tree
  *   livemap.c   block address -> cohort
  *   count.c     births, deaths, peak
  *   pages.c     page -> mapping;  hooks_map.c: mmap and its kin, if they are recorded
+ *   lock.c      mlockall, for all but what is ours
  *   mark.c      neap_mark
  *
  * Everything here runs inside the target's malloc; see the rules in HACKING.md,
@@ -69,10 +70,12 @@ NC_INLINE bool nc_is_on(void)
 /* ---- the region ------------------------------------------------------------ */
 
 #define NC_CHUNKS(max, lg) ((max) >> (lg))
+#define NC_STEPS           6 /* at most, to the whole first chunk of a section */
 
 /*
- * Process-wide state, private memory.  Chunk pointers go from NULL to their value
- * once (compare-and-swap) and change again only in a child of fork, while it has one thread.
+ * Process-wide state, private memory.  Pointers to chunks go from NULL to their value once
+ * (compare-and-swap), those to first chunks on to further mappings of it (steps[], region.c). All
+ * change again only in a child of fork, while it has one thread.
  */
 struct nc_global {
 	struct nc_header *header;
@@ -94,12 +97,21 @@ struct nc_global {
 	uint32_t primary_is_set; /* atomic */
 	uint32_t batching_now;   /* live threads that batch; atomic */
 	uint32_t last_interval;  /* newest birth interval of any cohort; a hint, relaxed */
+	void *steps[NC_SEC_COUNT]
+		   [NC_STEPS]; /* mappings of first chunks; from NULL to their value once */
 };
 extern struct nc_global nc;
 
-/* Map the chunk of an index handed out by nc_region_take; false if refused. */
+/* Map what holds an index handed out by nc_region_take; false if refused. */
 bool nc_region_map(enum nc_section_id section, uint32_t idx);
-/* Hand out `count` entries; 0 if the section is full.  Their chunk is mapped. count divides the chunk size. */
+/* At the start: `first` is where the first bytes of a section were mapped. */
+size_t nc_region_first_bytes(enum nc_section_id section);
+void nc_region_begin(enum nc_section_id section, void *first);
+/* nc_region_has - is this entry mapped?  nc_region_each - calls fn for every mapping of a region. */
+bool nc_region_has(const struct nc_global *g, enum nc_section_id section, uint32_t idx);
+typedef void nc_own_fn(const void *at, size_t bytes, void *arg);
+void nc_region_each(const struct nc_global *g, nc_own_fn *fn, void *arg);
+/* Hand out `count` entries; 0 if the section is full.  They are mapped. count divides the chunk size. */
 uint32_t nc_region_take(enum nc_section_id section, uint32_t count);
 void nc_drop(enum nc_drop cause);
 
@@ -319,7 +331,8 @@ NC_INLINE void nc_leave(struct nc_ctx *t)
 void nc_thread_init(void); /* once per process: the key whose destructor ends threads */
 /* In a child of fork: this thread's context under a new number, made if needed; NULL if refused. */
 struct nc_ctx *nc_thread_forked(void);
-bool nc_frames_grow(struct nc_ctx *t); /* double the remembered stack; false at the limit */
+bool nc_frames_grow(struct nc_ctx *t);       /* double the remembered stack; false at the limit */
+void nc_ctxs_each(nc_own_fn *fn, void *arg); /* calls fn for the tables of this thread */
 
 /* ---- unwinding ------------------------------------------------------------------ */
 
@@ -430,6 +443,7 @@ void nc_rules_purge_modules(bool (*is_kept)(uint32_t module)); /* 0: in no modul
 /* Rules of code in no module: as nc_rules_purge, if there ever was one. */
 void nc_rules_purge_strange(uint64_t start_va, uint64_t end_va);
 bool nc_rules_init(void);
+void nc_rules_each(nc_own_fn *fn, void *arg); /* calls fn for both tables */
 
 /* nc_cfi_row - the row for a code address; the result is in s->row. */
 enum nc_cfi_result {
@@ -442,6 +456,15 @@ struct nc_code_range {
 };
 enum nc_cfi_result nc_cfi_row(struct nc_scratch *s, const void *eh_frame_hdr, uint64_t va,
 			      struct nc_code_range *function_out);
+
+/* nc_maps_each - calls fn for each mapping of the process, until it says false.  Of a long
+ * line the head is enough, so any buffer will do.  False if they cannot be read. */
+struct nc_mapped {
+	struct nc_range range;
+	bool is_readable, is_executable;
+};
+typedef bool nc_mapped_fn(const struct nc_mapped *mapped, void *arg);
+bool nc_maps_each(char *buffer, size_t buffer_bytes, nc_mapped_fn *fn, void *arg);
 
 /* The stack that holds sp: sets t->range_*; forgets the remembered stack. */
 void nc_range_switch(struct nc_ctx *t, uint64_t sp);
@@ -484,9 +507,11 @@ NC_INLINE uint32_t nc_first_site(uint32_t path, enum nc_api api, uint64_t size_b
 }
 
 /* nc_slot_find - where the live map keeps the cohort of a block; NULL if there is none (and none may be made). */
-#define NC_MAP_ROOT_LG 11
-#define NC_MAP_MID_LG  12
-#define NC_MAP_LEAF_LG 20
+#define NC_MAP_ROOT_LG    13
+#define NC_MAP_MID_LG     14
+#define NC_MAP_LEAF_LG    16
+#define NC_MAP_MID_VA_LG  (4 + NC_MAP_LEAF_LG)               /* addresses of a leaf */
+#define NC_MAP_ROOT_VA_LG (NC_MAP_MID_VA_LG + NC_MAP_MID_LG) /* addresses of a middle table */
 extern uint32_t **nc_live_root[1u << NC_MAP_ROOT_LG];
 NC_NOINLINE uint32_t *nc_slot_make(const void *block);
 NC_INLINE uint32_t *nc_slot_find(const void *block)
@@ -494,10 +519,10 @@ NC_INLINE uint32_t *nc_slot_find(const void *block)
 	uint64_t va = (uint64_t)block;
 	if (NC_UNLIKELY(va >> 47))
 		return NULL;
-	uint32_t **mid = nc_live_root[va >> 36];
+	uint32_t **mid = nc_live_root[va >> NC_MAP_ROOT_VA_LG];
 	if (NC_UNLIKELY(!mid))
 		return NULL;
-	uint32_t *leaf = mid[(va >> 24) & ((1u << NC_MAP_MID_LG) - 1)];
+	uint32_t *leaf = mid[(va >> NC_MAP_MID_VA_LG) & ((1u << NC_MAP_MID_LG) - 1)];
 	if (NC_UNLIKELY(!leaf))
 		return NULL;
 	return &leaf[(va >> 4) & ((1u << NC_MAP_LEAF_LG) - 1)];
@@ -507,7 +532,8 @@ NC_INLINE uint32_t nc_own_cohort(uint32_t slot)
 {
 	return NC_UNLIKELY(slot < nc.inherited_end) ? nc.inherited[slot] : slot;
 }
-/* Calls fn for every slot that is not 0. */
+/* nc_map_each - calls fn for every table.  nc_slots_each - for every slot that is not 0. */
+void nc_map_each(nc_own_fn *fn, void *arg);
 void nc_slots_each(void (*fn)(uint32_t *slot, uint64_t block_va, void *arg), void *arg);
 
 /*
@@ -585,6 +611,8 @@ struct nc_real {
 	void *(*mmap64)(void *, size_t, int, int, int, off64_t);
 	void *(*mremap)(void *, size_t, size_t, int, ...);
 	int (*munmap)(void *, size_t);
+	int (*mlockall)(int);
+	bool has_libcs_mlockall;
 	struct nc_code_range allocator; /* the module of malloc, unless it is libc */
 	size_t round_mask; /* 15 if the allocator may place small blocks 8 bytes apart, else 0 */
 };
@@ -606,6 +634,7 @@ int nc_boot_dlclose(void *handle);
 void *nc_boot_mmap(void *at, size_t bytes, int protection, int flags, int fd, off_t offset);
 void *nc_boot_mremap(void *old, size_t old_bytes, size_t bytes, int flags, ...);
 int nc_boot_munmap(void *at, size_t bytes);
+int nc_boot_mlockall(int flags);
 /* NC_REAL - the function to call; while nc_is_on() its entry of nc_real will do. */
 #define NC_REAL_OR(function, boot) (NC_LIKELY(nc_real.function != NULL) ? nc_real.function : (boot))
 #define NC_REAL(function)          NC_REAL_OR(function, nc_boot_##function)

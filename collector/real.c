@@ -81,20 +81,25 @@ static void resolve(void *slot, const char *name, const char *version)
 		memcpy(slot, &found, sizeof found);
 }
 
+/* By module: tcmalloc and mimalloc define even __libc_malloc. */
+static bool is_in_libc(void *function)
+{
+	struct dl_find_object its, libc;
+	void *in_libc = dlsym(RTLD_NEXT, "__libc_start_main");
+	return in_libc && _dl_find_object(function, &its) == 0 &&
+	       _dl_find_object(in_libc, &libc) == 0 && its.dlfo_link_map == libc.dlfo_link_map;
+}
+
 /*
  * glibc places every block on a multiple of 16; other allocators place requests
  * of 8 bytes 8 bytes apart, where two would share a slot of the live map.
  */
 static void look_at_allocator(struct nc_real *found)
 {
-	/* By module: tcmalloc and mimalloc define even __libc_malloc. */
-	struct dl_find_object allocator, libc;
-	void *in_libc = dlsym(RTLD_NEXT, "__libc_start_main");
-	bool is_known = _dl_find_object((void *)found->malloc, &allocator) == 0;
-	bool is_libcs = is_known && in_libc && _dl_find_object(in_libc, &libc) == 0 &&
-			allocator.dlfo_link_map == libc.dlfo_link_map;
+	struct dl_find_object allocator;
+	bool is_libcs = is_in_libc((void *)found->malloc);
 	found->round_mask = is_libcs ? 0 : 15;
-	if (is_known && !is_libcs)
+	if (!is_libcs && _dl_find_object((void *)found->malloc, &allocator) == 0)
 		found->allocator = (struct nc_code_range){(uint64_t)allocator.dlfo_map_start,
 							  (uint64_t)allocator.dlfo_map_end};
 }
@@ -148,6 +153,8 @@ static void resolve_all(struct nc_real *found)
 	resolve(&found->mmap64, "mmap64", NULL);
 	resolve(&found->mremap, "mremap", NULL);
 	resolve(&found->munmap, "munmap", NULL);
+	resolve(&found->mlockall, "mlockall", NULL);
+	found->has_libcs_mlockall = is_in_libc((void *)found->mlockall);
 	look_at_allocator(found);
 	if (!found->round_mask) /* libc's */
 		look_behind_versions(found);
@@ -265,4 +272,12 @@ int nc_boot_munmap(void *at, size_t bytes)
 	if (nc_real.munmap)
 		return nc_real.munmap(at, bytes);
 	return (int)with_errno(nc_syscall3(SYS_munmap, (long)at, (long)bytes, 0));
+}
+
+int nc_boot_mlockall(int flags)
+{
+	nc_real_resolve();
+	if (nc_real.mlockall)
+		return nc_real.mlockall(flags);
+	return (int)with_errno(nc_syscall3(SYS_mlockall, flags, 0, 0));
 }

@@ -51,6 +51,12 @@ bool nc_rules_init(void)
 	return nc_rule_table && wide_table;
 }
 
+void nc_rules_each(nc_own_fn *fn, void *arg)
+{
+	fn(nc_rule_table, sizeof *nc_rule_table << NC_RULES_LG, arg);
+	fn(wide_table, sizeof *wide_table << WIDE_LG, arg);
+}
+
 static bool fits(int64_t offset)
 {
 	return offset >= -(1 << (WIDE_OFFSET_BITS - 1)) && offset < 1 << (WIDE_OFFSET_BITS - 1);

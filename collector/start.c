@@ -178,24 +178,20 @@ static bool header_is_ours(const struct nc_header *h)
 	return h->magic == NC_REGION_MAGIC && h->version == NC_VERSION;
 }
 
-/* Header and first chunk of every section, into nc. */
+/* Header and beginning of every section, into nc. */
 static bool map_region(long fd)
 {
 	struct nc_header *h = map_shared(fd, 0, NC_PAGE_BYTES);
 	if (!h || !header_is_ours(h))
 		return false;
-	const struct nc_section *s = h->sections;
-	nc.nodes[0] =
-		map_shared(fd, s[NC_SEC_NODES].offset, sizeof(struct nc_node) << NC_NODES_CHUNK_LG);
-	nc.cohorts[0] = map_shared(fd, s[NC_SEC_COHORTS].offset,
-				   sizeof(struct nc_cohort) << NC_COHORTS_CHUNK_LG);
-	nc.dirty = map_shared(fd, s[NC_SEC_DIRTY].offset, NC_DIRTY_MAX);
-	nc.threads[0] = map_shared(fd, s[NC_SEC_THREADS].offset,
-				   sizeof(struct nc_thread) << NC_THREADS_CHUNK_LG);
-	nc.modules[0] = map_shared(fd, s[NC_SEC_MODULES].offset,
-				   sizeof(struct nc_module) << NC_MODULES_CHUNK_LG);
 	nc.header = h;
-	return nc.nodes[0] && nc.cohorts[0] && nc.dirty && nc.threads[0] && nc.modules[0];
+	for (int s = 0; s < NC_SEC_COUNT; s++) {
+		void *first = map_shared(fd, h->sections[s].offset, nc_region_first_bytes(s));
+		if (!first)
+			return false;
+		nc_region_begin(s, first);
+	}
+	return true;
 }
 
 static void read_exit_range(struct nc_header *h)

@@ -35,9 +35,18 @@ static inline bool nc_sys_failed(long ret)
 	return (unsigned long)ret >= (unsigned long)-4095;
 }
 
-/* nc_map - private zeroed memory, page granular; NULL if refused. */
+/*
+ * nc_map - private zeroed memory, page granular; NULL if refused.  Where the program has all
+ * locked that is mapped from now on, lock.c has set nc_unlocked_page, and this is not.
+ */
+extern void *nc_unlocked_page __attribute__((visibility("hidden"))); /* set once */
+__attribute__((visibility("hidden"))) void *nc_map_unlocked(size_t bytes);
 static inline void *nc_map(size_t bytes)
 {
+	void *unlocked =
+		__builtin_expect(nc_unlocked_page != NULL, 0) ? nc_map_unlocked(bytes) : NULL;
+	if (unlocked)
+		return unlocked;
 	long p = nc_syscall6(SYS_mmap, 0, (long)bytes, PROT_READ | PROT_WRITE,
 			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	return nc_sys_failed(p) ? NULL : (void *)p;

@@ -128,6 +128,18 @@ static void ctx_free(struct nc_ctx *t)
 	nc_unmap(t, sizeof *t);
 }
 
+void nc_ctxs_each(nc_own_fn *fn, void *arg)
+{
+	for (const struct nc_ctx *t = nc_tls; t; t = t->nested) {
+		fn(t->frames, sizeof *t->frames * t->frame_cap, arg);
+		fn(t->checks, sizeof *t->checks * NC_FRAME_CHECKS * t->frame_cap, arg);
+		fn(t->fresh, sizeof *t->fresh * t->frame_cap, arg);
+		fn(t->slots, sizeof *t->slots << t->slot_lg, arg);
+		fn(t->scratch, sizeof *t->scratch, arg);
+		fn(t, sizeof *t, arg);
+	}
+}
+
 static struct nc_ctx *ctx_map(uint32_t nest_level)
 {
 	struct nc_ctx *t = nc_map(sizeof *t);

@@ -402,6 +402,31 @@ if wanted 81; then
 	fi
 fi
 
+# 94: what is locked, and what limits leave, are as they are without the collector.
+locked_target() {
+	local name=94-locked
+	wanted 94 || return 0
+	"$targets/$name" >"$tmp/alone"
+	if [ $? = 77 ]; then
+		skip "$name: the limit of locked memory is below 8 MiB"
+	else
+		rm -f "$tmp"/*.neap
+		record --children=none -o "$tmp/%n.%p.neap" -- "$targets/$name"
+		equal "$name: exit status" 0 "$status"
+		equal "$name: calls and what they locked" "$(cat "$tmp/alone")" "$(cat "$tmp/out")"
+		one_file "$tmp/$name.*.neap" &&
+			truth "$name" --source "$sources/$name.c" --undropped --consistent --end exited:0 "$file"
+	fi
+	rm -f "$tmp"/*.neap
+	# Alone it needs 7.5 MiB.  The shell is another image of the process.
+	# shellcheck disable=SC2016 # for that shell
+	record -o "$tmp/%n.%p.neap" -- bash -c 'ulimit -v 14336 && exec "$0" tight' "$targets/$name"
+	equal "$name tight: exit status" 0 "$status"
+	one_file "$tmp/$name.*.neap" &&
+		truth "$name tight" --source "$sources/$name.c" --undropped --consistent --end exited:0 "$file"
+}
+locked_target
+
 # 18: the program opens its plugins in the current directory; their addresses are reused.
 cd "$targets" || exit 1
 target 18-dlopen-dlclose.c -- --file plugin_one_leak=plug18.inc.c --file plugin_two_leak=plug18.inc.c \

@@ -97,16 +97,16 @@ static void check_equal(const char *what, uint64_t want, uint64_t got)
 
 /* ---- the region, as a recorder makes it --------------------------------------------- */
 
-static void *section_map(int fd, uint64_t *offset, uint64_t entry_bytes, uint64_t max, uint64_t lg)
+static void section_begin(enum nc_section_id section, int fd, uint64_t *offset, uint64_t bytes)
 {
-	void *p = mmap(NULL, entry_bytes << lg, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
+	void *p = mmap(NULL, nc_region_first_bytes(section), PROT_READ | PROT_WRITE, MAP_SHARED, fd,
 		       (off_t)*offset);
-	*offset += (entry_bytes * max + NC_PAGE_BYTES - 1) & ~(uint64_t)(NC_PAGE_BYTES - 1);
+	*offset += (bytes + NC_PAGE_BYTES - 1) & ~(uint64_t)(NC_PAGE_BYTES - 1);
 	if (p == MAP_FAILED) {
 		perror("mmap");
 		exit(2);
 	}
-	return p;
+	nc_region_begin(section, p);
 }
 
 static void make_region(void)
@@ -118,12 +118,10 @@ static void make_region(void)
 		exit(2);
 	}
 	nc.header = mmap(NULL, NC_PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	nc.nodes[0] = section_map(fd, &at, sizeof(struct nc_node), NC_NODES_MAX, NC_NODES_CHUNK_LG);
-	nc.cohorts[0] =
-		section_map(fd, &at, sizeof(struct nc_cohort), NC_COHORTS_MAX, NC_COHORTS_CHUNK_LG);
-	nc.dirty = section_map(fd, &at, 1, NC_DIRTY_MAX, NC_DIRTY_CHUNK_LG);
-	nc.threads[0] =
-		section_map(fd, &at, sizeof(struct nc_thread), NC_THREADS_MAX, NC_THREADS_CHUNK_LG);
+	section_begin(NC_SEC_NODES, fd, &at, (uint64_t)NC_NODES_MAX * sizeof(struct nc_node));
+	section_begin(NC_SEC_COHORTS, fd, &at, (uint64_t)NC_COHORTS_MAX * sizeof(struct nc_cohort));
+	section_begin(NC_SEC_DIRTY, fd, &at, NC_DIRTY_MAX);
+	section_begin(NC_SEC_THREADS, fd, &at, (uint64_t)NC_THREADS_MAX * sizeof(struct nc_thread));
 	close(fd);
 	nc.header->epoch_primary = 1;
 	nc.header->interval = 1;

@@ -56,7 +56,8 @@ target_programs = \
 	tests/targets/90-same-places \
 	tests/targets/91-generations \
 	tests/targets/92-unlikely \
-	tests/targets/93-crowd
+	tests/targets/93-crowd \
+	tests/targets/94-locked
 target_plugins = \
 	tests/targets/lib59early.so \
 	tests/targets/lib61safe.so \
@@ -206,6 +207,8 @@ tests/targets/92-unlikely: $(target_dir)/92-unlikely.c
 	$(target_cc) -pthread -o $@ $(target_dir)/92-unlikely.c
 tests/targets/93-crowd: $(target_dir)/93-crowd.c
 	$(target_cc) -o $@ $(target_dir)/93-crowd.c
+tests/targets/94-locked: $(target_dir)/94-locked.c
+	$(target_cc) -o $@ $(target_dir)/94-locked.c
 tests/targets/56-inline: $(target_dir)/56-inline.cpp
 	$(target_cxx) -o $@ $(target_dir)/56-inline.cpp
 
@@ -264,5 +267,6 @@ EXTRA_DIST += \
 	tests/targets/91-generations.c \
 	tests/targets/92-unlikely.c \
 	tests/targets/93-crowd.c \
+	tests/targets/94-locked.c \
 	tests/targets/56-inline.cpp \
 	tests/targets/plug18.inc.c
