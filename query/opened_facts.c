@@ -210,7 +210,10 @@ enum neap_err query_opened_facts(struct query_opened *q, uint32_t row, struct qu
 	q->pl.error = error;
 	if (!opened_is_tree(q) || group == GROUP_NONE || q->pl.side_count != 1)
 		return NEAP_OK;
-	bool is_good = mark_cells_of(&f, group) && find_threads(&f, out) && find_lifetimes(&f, out);
+	uint64_t unknown = q->pl.unknown_facts;
+	bool is_good = mark_cells_of(&f, group) &&
+		       (unknown & FACT_THREADS || find_threads(&f, out)) &&
+		       (unknown & (FACT_TIME | FACT_LIFETIMES) || find_lifetimes(&f, out));
 	mem_free(f.is_inside);
 	mem_free(f.parts);
 	return is_good ? NEAP_OK : exec_no_memory(&q->x);

@@ -63,6 +63,7 @@ void browser_free(struct browser *b)
 	grid_release(&b->grid);
 	shortener_release(&b->names);
 	buf_release(&b->clipboard);
+	buf_release(&b->label);
 	buf_release(&b->there);
 	mem_free(b);
 }
@@ -107,6 +108,7 @@ void browser_summarise(struct browser *b, const struct query_result *r)
 		bytes = total_of(r, "total");
 	*s = (struct summary){.is_known = true, .is_signed = r->is_signed};
 	snprintf(s->population, sizeof s->population, "%s", r->population);
+	s->has_bytes = bytes;
 	s->bytes = bytes ? bytes->value : 0;
 	s->has_blocks = count;
 	s->blocks = count ? count->value : 0;

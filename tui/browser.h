@@ -32,6 +32,7 @@ struct summary {
 	char population[160];
 	int64_t bytes, blocks;
 	int64_t base_bytes; /* 100 % */
+	bool has_bytes;     /* they are among the columns */
 	bool has_blocks;    /* their number is known */
 	bool is_signed;
 	bool is_other; /* the population is another one than the head of the query */
@@ -50,6 +51,7 @@ struct browser {
 	struct through through;
 	struct details_source *source; /* details.c; NULL: none was read */
 	struct shortener names; /* for names in views; its results last until the next call */
+	struct buf label;       /* scratch of row_label */
 	void *selves[SCREEN_COUNT];
 	uint64_t loaded[SCREEN_COUNT]; /* generation of the model; 0: never */
 	struct query_error failure;    /* of the last load; code NEAP_OK: none */

@@ -12,7 +12,7 @@ struct columns { /* where columns end; 0: not shown */
 	unsigned total, share, bar, bar_cols, blocks, name;
 };
 
-static struct columns lay_out(const struct area *a)
+static struct columns lay_out(const struct butterfly *v, const struct area *a)
 {
 	struct columns c = {.total = 8};
 	unsigned at = c.total;
@@ -23,7 +23,7 @@ static struct columns lay_out(const struct area *a)
 		c.bar_cols = a->cols >= 100 ? 20 : 10;
 		at += c.bar_cols + 1;
 	}
-	if (a->cols >= 56)
+	if (a->cols >= 56 && result_knows(butterfly_result(v), v->blocks))
 		c.blocks = at += 8;
 	c.name = at + 1;
 	return c;
@@ -96,7 +96,8 @@ static void draw_heading(const struct butterfly *v, const struct area *a, unsign
 	size_t rows = v->count[side];
 	struct look l = look(ROLE_HEADING);
 	if (side == SIDE_CALLERS) {
-		area_right(a, row, c->total, 8, l, "TOTAL");
+		area_right(a, row, c->total, 8, l,
+			   butterfly_result(v)->is_signed ? "CHANGE" : "TOTAL");
 		if (c->share)
 			area_right(a, row, c->share, 7, l, "SHARE");
 		if (c->blocks)
@@ -207,7 +208,7 @@ void butterfly_draw(void *self, struct browser *b, const struct area *a)
 			     "Esc goes back; \\ and : change which blocks are looked at");
 		return;
 	}
-	const struct columns c = lay_out(a);
+	const struct columns c = lay_out(v, a);
 	const struct butterfly_rows rows = butterfly_share_rows(v, a->rows);
 	for (size_t i = 0; i < SIDE_COUNT; i++) {
 		unsigned row = butterfly_row(&rows, (enum side)i);

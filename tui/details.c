@@ -11,6 +11,7 @@
 #include "src/base/fmt.h"
 #include "src/base/mem.h"
 #include "src/report/lines.h"
+#include "tui/rows.h"
 #include "tui/show.h"
 
 #define SOURCE_ROWS  13u
@@ -125,11 +126,14 @@ static unsigned draw_through(struct browser *b, const struct area *a, unsigned r
 static unsigned draw_frame(struct browser *b, const struct area *a, unsigned row,
 			   const struct graph_frame *f)
 {
-	const char *name = f->name ? f->name : name_frame(&b->names, f, a->cols);
-	row = show_wrapped(a, row, 6, look_bold(ROLE_TEXT), name);
+	if (row_is_function(f))
+		row = show_wrapped(a, row, 6, look_bold(ROLE_TEXT),
+				   f->name ? f->name : name_frame(&b->names, f, a->cols));
 	if (f->file_path && f->line)
 		area_printf(a, row++, 0, look(ROLE_DIM), "%s:%u",
 			    name_path(&b->names, f->file_path, a->cols - 6), f->line);
+	else if (f->file_path)
+		area_put(a, row++, 0, look(ROLE_DIM), name_path(&b->names, f->file_path, a->cols));
 	if (f->module_path)
 		area_printf(a, row++, 0, look(ROLE_DIM), "in %s",
 			    name_module(&b->names, f->module_path, a->cols));
@@ -190,9 +194,10 @@ void details_draw(struct browser *b, const struct area *a, const struct details 
 	area_printf(a, row++, 0, look(ROLE_STRONG), "%s (%s)",
 		    fmt_bytes(bytes, sizeof bytes, d->total_bytes),
 		    fmt_pct(share, sizeof share, (double)d->total_bytes, (double)d->base_bytes));
-	area_printf(a, row++, 0, look(ROLE_TEXT), "in %s blocks",
-		    fmt_count(count, sizeof count, d->blocks));
-	if (d->blocks > 0)
+	if (d->has_blocks)
+		area_printf(a, row++, 0, look(ROLE_TEXT), "in %s %s",
+			    fmt_count(count, sizeof count, d->blocks), show_blocks_word(d->blocks));
+	if (d->has_blocks && d->blocks > 0)
 		area_printf(a, row++, 0, look(ROLE_TEXT), "mean %s",
 			    fmt_bytes(bytes, sizeof bytes, d->total_bytes / d->blocks));
 	if (!d->has_no_self)
@@ -202,7 +207,7 @@ void details_draw(struct browser *b, const struct area *a, const struct details 
 	row = draw_threads(b, a, row, d);
 	if (!d->has_frame)
 		return;
-	if (d->self_bytes)
+	if (d->self_bytes && d->frame.entry != ENTRY_NONE)
 		row = draw_through(b, a, row, &d->frame);
 	draw_source(b, a, row + 1, &d->frame);
 }

@@ -7,7 +7,9 @@
 struct details {
 	bool has_frame;
 	struct graph_frame frame;
-	int64_t total_bytes, self_bytes, blocks, base_bytes;
+	int64_t total_bytes, self_bytes, base_bytes;
+	bool has_blocks; /* their number is known */
+	int64_t blocks;
 	bool has_no_self; /* what is a function's own makes no sense here */
 	struct query_facts facts;
 };

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "tui/only_thread.h"
+#include "tui/rows.h"
 
 static bool frame_now(const struct browser *b, struct graph_frame *out)
 {
@@ -26,7 +27,7 @@ static void zoom(struct browser *b)
 	struct graph_frame f;
 	struct buf text = {0};
 	if (!frame_now(b, &f)) {
-		browser_say(b, ROLE_DIM, "this row is no function");
+		browser_say(b, ROLE_DIM, "this row is no function, file or module");
 		return;
 	}
 	buf_puts(&text, "zoom ");
@@ -108,15 +109,18 @@ void edits_show_screen(struct browser *b, enum screen s)
 static void show_subject(struct browser *b, enum screen screen)
 {
 	struct query_error error = {.code = NEAP_OK};
-	struct graph_frame f;
+	struct graph_frame f = {.kind = FRAME_NO_STACK};
 	struct buf step = {0};
 	if (!view_of(screen))
 		return;
-	if (!frame_now(b, &f)) {
-		browser_say(b, ROLE_DIM, "this row is no function");
+	bool is_file = frame_now(b, &f) && screen == SCREEN_SOURCE && f.file_path;
+	if (!is_file && !row_is_function(&f)) {
+		browser_say(b, ROLE_DIM,
+			    screen == SCREEN_SOURCE ? "no source is known for this row"
+						    : "this row is no function");
 		return;
 	}
-	if (screen == SCREEN_SOURCE && f.file_path) {
+	if (is_file) {
 		buf_puts(&step, "[file=");
 		query_quote(&step, f.file_path);
 		buf_putc(&step, ']');

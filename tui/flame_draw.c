@@ -9,18 +9,26 @@
 #include "query/names.h"
 #include "src/base/fmt.h"
 #include "tui/empty.h"
+#include "tui/rows.h"
 #include "tui/show.h"
 
 #define BYTES_COLS 8u   /* " 1023.9M" at the end of a cell */
 #define NAME_MOST  500u /* columns of a name before it is cut */
 
+/* Else it is everything, or small ones together. */
+static bool is_row(const struct flame_cell *c)
+{
+	return c->row != OPENED_ROOT && !c->rest_count;
+}
+
 bool flame_frame(const struct flame *f, const struct flame_cell *c, struct graph_frame *out)
 {
-	const struct query_result *r = flame_result(f);
-	if (c->row == OPENED_ROOT || c->rest_count || !r->graph || !r->rows[c->row].frame_count)
-		return false;
-	*out = graph_entry(r->graph, r->rows[c->row].frames[0]);
-	return true;
+	return is_row(c) && row_frame(flame_result(f), c->row, out);
+}
+
+bool flame_matches(const struct flame *f, const struct flame_cell *c, const char *text)
+{
+	return is_row(c) && row_matches(flame_result(f), c->row, text);
 }
 
 /* ---- names and numbers ------------------------------------------------------------------------ */
@@ -28,15 +36,7 @@ bool flame_frame(const struct flame *f, const struct flame_cell *c, struct graph
 static const char *name_of(const struct flame *f, struct browser *b, const struct flame_cell *c,
 			   unsigned cols)
 {
-	struct graph_frame frame;
-	const struct query_result *r = flame_result(f);
-	size_t key = f->layout.name;
-	bool is_func = key != SIZE_MAX && !strcmp(r->columns[key].word, "func");
-	if (is_func && flame_frame(f, c, &frame))
-		return name_frame(&b->names, &frame, cols);
-	if (is_func)
-		return name_function(&b->names, flame_name(&f->layout, c), cols);
-	return name_text(&b->names, flame_name(&f->layout, c), cols);
+	return is_row(c) ? row_label(&b->names, flame_result(f), c->row, cols, &b->label) : "";
 }
 
 /* Where the last part of a name begins: after the last separator of scopes outside of brackets. */
@@ -134,7 +134,6 @@ static void draw_cell(struct flame *f, struct browser *b, const struct area *a, 
 	bool has_colour = !is_small && !a->grid->is_mono;
 	struct look l = {.role = is_small ? ROLE_DIM : ROLE_TEXT,
 			 .back = (uint8_t)(has_colour ? role_of(f, c) : ROLE_TEXT)};
-	const char *full = flame_name(&f->layout, c);
 	area_fill(a, row, c->col, 1, c->cols, l, ' ');
 	area_fill(a, row, c->col, 1, 1, l, grid_is_utf8(a->grid) ? 0x258f : '|');
 	if (c->cols < 2)
@@ -142,7 +141,7 @@ static void draw_cell(struct flame *f, struct browser *b, const struct area *a, 
 	unsigned room = c->cols - 1;
 	put_label(f, b, c, room, &f->label);
 	struct look name = l;
-	if (b->find[0] && strstr(full, b->find))
+	if (b->find[0] && flame_matches(f, c, b->find))
 		name.flags = LOOK_BOLD | LOOK_UNDERLINE;
 	unsigned end = c->col + 1;
 	bool is_tight = !grid_is_utf8(a->grid) && room < DOTS_LEAST;
@@ -269,7 +268,8 @@ void flame_put_numbers(const struct flame *f, const struct browser *b, const str
 	show_share(share, sizeof share, (double)c->bytes, (double)b->summary.base_bytes);
 	show_count(blocks, sizeof blocks, c->blocks);
 	buf_printf(out, "%s %s", bytes, share);
-	buf_printf(out, " in %s blocks", blocks);
+	if (b->summary.has_blocks)
+		buf_printf(out, " in %s %s", blocks, show_blocks_word(c->blocks));
 }
 
 /* The selected cell in words: its name may not fit into it. */
@@ -299,7 +299,7 @@ void flame_draw_status(const struct flame *f, struct browser *b, const struct ar
 		area_put_most(a, 0, col, room, look_bold(ROLE_TEXT), name_of(f, b, c, room));
 	if (a->rows > 1) {
 		col = text.has_failed ? 1 : area_put(a, 1, 1, look(ROLE_STRONG), text.data) + 2;
-		if (has_frame && col + 8 < a->cols)
+		if (has_frame && row_is_function(&frame) && col + 8 < a->cols)
 			area_put(a, 1, col, look(ROLE_DIM),
 				 name_place(&b->names, &frame, a->cols - col, false));
 	}

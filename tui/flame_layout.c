@@ -4,6 +4,7 @@
 #include "tui/flame_layout.h"
 
 #include "src/base/mem.h"
+#include "tui/rows.h"
 #include "tui/show.h"
 
 static const struct query_result *result_of(const struct flame_layout *l)
@@ -41,26 +42,15 @@ static int64_t weight_of(const struct flame_layout *l, uint32_t row)
 	return weight > 0 ? weight : 0;
 }
 
-const char *flame_name(const struct flame_layout *l, const struct flame_cell *c)
-{
-	const struct query_result *r = result_of(l);
-	if (c->row == OPENED_ROOT || c->rest_count || l->name == SIZE_MAX)
-		return "";
-	const char *text = r->cells[c->row * r->column_count + l->name].text;
-	return text ? text : "";
-}
-
 #define STEP_REST 1u
 
-/* FNV-1a. */
+/* Of a cell that is a row, or of a rest. */
 static uint64_t step_of(const struct flame_layout *l, const struct flame_cell *c)
 {
-	uint64_t hash = 0xcbf29ce484222325u;
 	if (c->rest_count)
 		return STEP_REST;
-	for (const char *p = flame_name(l, c); *p; p++)
-		hash = (hash ^ (unsigned char)*p) * 0x100000001b3u;
-	return hash;
+	return c->row == OPENED_ROOT ? ROW_HASH_START
+				     : row_hash(ROW_HASH_START, result_of(l), c->row);
 }
 
 static struct flame_cell cell_of(const struct flame_layout *l, uint32_t row)

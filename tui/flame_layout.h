@@ -58,8 +58,6 @@ bool flame_find(struct flame_layout *l, const struct flame_cell *parent, uint64_
  */
 enum neap_err flame_build(struct flame_layout *l, const struct flame_cell *root, unsigned cols,
 			  unsigned levels, struct query_error *error);
-/* flame_name - of a cell that is a row: its first key; "" of everything and of a rest. */
-const char *flame_name(const struct flame_layout *l, const struct flame_cell *c);
 /* flame_is_wide - are its children laid out where there are levels for them? */
 static inline bool flame_is_wide(const struct flame_cell *c)
 {

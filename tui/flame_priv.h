@@ -37,6 +37,8 @@ static inline const struct flame_cell *flame_selected(const struct flame *f)
 }
 /* flame_frame - of a cell; false: it is no frame. */
 bool flame_frame(const struct flame *f, const struct flame_cell *c, struct graph_frame *out);
+/* flame_matches - is the text in one of its keys? */
+bool flame_matches(const struct flame *f, const struct flame_cell *c, const char *text);
 
 /* flame_push_zoom - one step more on the way to what is zoomed into.  False: no memory. */
 bool flame_push_zoom(struct flame *f, const struct flame_cell *c);

@@ -65,6 +65,8 @@ tui_libtui_la_SOURCES = \
 	tui/saved.h \
 	tui/script.c \
 	tui/script.h \
+	tui/rows.c \
+	tui/rows.h \
 	tui/show.c \
 	tui/show.h \
 	tui/sides.c \
@@ -77,6 +79,7 @@ tui_libtui_la_SOURCES = \
 	tui/spots.h \
 	tui/state.c \
 	tui/state_text.c \
+	tui/state_use.c \
 	tui/strip.c \
 	tui/strip_keys.c \
 	tui/strip_priv.h \

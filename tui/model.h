@@ -127,10 +127,11 @@ struct compose {
 	const char *by;         /* keys whatever chips say; NULL: theirs */
 	const char *view;       /* last stage: "tree", "callers", ...; NULL: none */
 	bool without_keys;      /* leave out `by` */
+	bool for_screen;        /* leave out what the screen does not use; model_compose sets it */
 	size_t without_chip;    /* one more than the index of a chip that is left out; 0: none */
 	bool without_rows;      /* leave out sort, top, limit, min, select and conditions on rows */
 };
-/* model_compose - append the text of the current query, put together for a screen. */
+/* model_compose - append the text of the current query, put together for its screen. */
 void model_compose(const struct model *m, const struct compose *c, struct buf *out);
 /*
  * model_result - the composed query, run and kept open.  Borrowed until the next call of
@@ -169,11 +170,13 @@ bool state_set_subject(struct state *s, const char *step);
  * nothing without a subject.  It stands behind the chips.
  */
 void state_subject_stage(const struct state *s, struct buf *out);
+/* state_uses - is a part of its query used by the screen?  Others are kept for those that do. */
+bool state_uses(const struct state *s, const struct chip *c);
 /* state_own_keys - keys that a screen has whatever the query says: "thread"; NULL: the query's. */
 const char *state_own_keys(const struct state *s);
 /* has_rows_of_keys - is `hist` of a column, so of rows with keys?  Else it is of the blocks. */
 bool has_rows_of_keys(const struct state *s);
-/* state_columns - the `select` that a screen brings along where no chip has one; NULL: none. */
+/* state_columns - the `select` that a screen brings along; NULL: none. */
 const char *state_columns(const struct state *s);
 
 /* Whole edits. */
@@ -190,7 +193,7 @@ enum neap_err model_set_stage(struct model *m, enum ast_stage_kind kind, const c
 			      struct query_error *error);
 enum neap_err model_add_stage(struct model *m, enum ast_stage_kind kind, const char *text,
 			      struct query_error *error);
-/* model_pop_chip - take the last chip away; false: there is none. */
+/* model_pop_chip - take the last chip away that the screen uses; false: there is none. */
 bool model_pop_chip(struct model *m);
 bool model_undo(struct model *m);
 bool model_redo(struct model *m);
@@ -239,11 +242,17 @@ const char *model_command_prints(const struct model *m);
  * strings cannot hold, becomes `~` and a regular expression for just this text.
  */
 void query_quote(struct buf *out, const char *text);
-/* query_step - append a step for a frame: [func="f"], or its module and address without a name. */
+/*
+ * query_step - append a step for a frame: [func="f"], or its module and address without a name; the
+ * file, with its line, or the module where it is no function.
+ */
 void query_step(struct buf *out, const struct graph_frame *f);
 /* query_time - append an instant or a duration as query_canonical spells it: 61200ms, 3s. */
 void query_time(struct buf *out, uint64_t ns);
 /* query_population - the population that a head names; POP_COUNT if it is a diff. */
 enum graph_pop query_population(const char *head);
+
+/* query_is_of_frames - are these keys of frames, "func, line", and none of whole blocks? */
+bool query_is_of_frames(const char *keys);
 
 #endif

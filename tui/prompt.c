@@ -11,6 +11,7 @@
 #include "tui/export.h"
 #include "tui/help.h"
 #include "tui/line.h"
+#include "tui/show.h"
 
 #define CANDIDATES_MOST 200u
 #define POPUP_ROWS      8u
@@ -128,22 +129,21 @@ static bool put_query(const struct browser *b, struct buf *out)
 static void count_blocks(struct browser *b, const char *text, struct query_result *r)
 {
 	struct prompt *p = b->prompt;
-	char bytes[FMT_BYTES], count[FMT_BYTES], rows[FMT_BYTES];
-	int64_t total = 0, blocks = 0;
+	char rows[FMT_BYTES];
+	struct buf sum = {0};
+	size_t total = result_column(r, r->is_signed ? "delta" : "total");
+	size_t count = result_column(r, "count");
 	(void)text;
-	for (size_t i = 0; i < r->column_count; i++) {
-		if (!strcmp(r->columns[i].word, r->is_signed ? "delta" : "total"))
-			total = r->totals[i].value;
-		if (!strcmp(r->columns[i].word, "count"))
-			blocks = r->totals[i].value;
-	}
-	fmt_bytes(bytes, sizeof bytes, total);
-	fmt_count(count, sizeof count, blocks);
+	if (result_knows(r, total))
+		show_put_sum(&sum, result_value(r, SIZE_MAX, total), result_knows(r, count),
+			     result_value(r, SIZE_MAX, count));
 	if (p->kind == PROMPT_QUERY)
-		snprintf(p->preview, sizeof p->preview, "%s in %s blocks, %s rows", bytes, count,
-			 fmt_count(rows, sizeof rows, (int64_t)r->row_count));
-	else
-		snprintf(p->preview, sizeof p->preview, "%s in %s blocks", bytes, count);
+		buf_printf(&sum, "%s%s row%s", sum.count_bytes ? ", " : "",
+			   fmt_count(rows, sizeof rows, (int64_t)r->row_count),
+			   r->row_count == 1 ? "" : "s");
+	if (!sum.has_failed && sum.count_bytes)
+		snprintf(p->preview, sizeof p->preview, "%s", sum.data);
+	buf_release(&sum);
 }
 
 /* Run it to say what it leaves; trees are not unfolded for that. */

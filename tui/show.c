@@ -51,6 +51,11 @@ const char *show_count_words(char *dst, size_t cap, int64_t count)
 	return dst;
 }
 
+const char *show_blocks_word(int64_t count)
+{
+	return count == 1 || count == -1 ? "block" : "blocks";
+}
+
 const char *show_share(char *dst, size_t cap, double part, double whole)
 {
 	dst[0] = '\0';
@@ -84,6 +89,15 @@ const char *show_cell(char *dst, size_t cap, const struct result_cell *cell, enu
 		return dst;
 	}
 	return "";
+}
+
+void show_put_sum(struct buf *out, int64_t bytes, bool has_blocks, int64_t blocks)
+{
+	char text[FMT_BYTES];
+	buf_puts(out, fmt_bytes(text, sizeof text, bytes));
+	if (has_blocks)
+		buf_printf(out, " in %s %s", fmt_count(text, sizeof text, blocks),
+			   show_blocks_word(blocks));
 }
 
 size_t show_fitting(const char *text, size_t bytes, unsigned cols)
@@ -126,6 +140,11 @@ size_t result_column(const struct query_result *r, const char *word)
 			return i;
 	}
 	return SIZE_MAX;
+}
+
+bool result_knows(const struct query_result *r, size_t column)
+{
+	return column < r->column_count && !r->totals[column].is_unknown;
 }
 
 int64_t result_value(const struct query_result *r, size_t row, size_t column)

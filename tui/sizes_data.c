@@ -58,8 +58,31 @@ static size_t take_totals(struct distribution *d, const struct query_result *r)
 	size_t total = result_column(r, r->is_signed ? "delta" : "total");
 	d->is_signed = r->is_signed;
 	d->bytes = result_value(r, SIZE_MAX, total);
+	d->has_blocks = result_knows(r, result_column(r, "count"));
 	d->blocks = result_value(r, SIZE_MAX, result_column(r, "count"));
 	return total;
+}
+
+static bool is_known(const struct query_result *r, size_t row, size_t key)
+{
+	return key < r->column_count && !r->cells[row * r->column_count + key].is_unknown;
+}
+
+/* Rows without a key, which a diff with a file of another tool has beside others, are one bin. */
+static bool add_unknown(struct distribution *d, const struct query_result *r, size_t key)
+{
+	size_t total = result_column(r, r->is_signed ? "delta" : "total");
+	size_t blocks = result_column(r, "count"), count = 0;
+	struct bin b = {.is_unknown = true, .from = UINT64_MAX, .below = UINT64_MAX};
+	for (size_t row = 0; row < r->row_count; row++) {
+		if (is_known(r, row, key))
+			continue;
+		b.bytes += result_value(r, row, total);
+		b.blocks += result_value(r, row, blocks);
+		count++;
+	}
+	d->is_unknown = count && count == r->row_count;
+	return !count || d->is_unknown || add_bin(d, b);
 }
 
 static enum neap_err no_memory(struct query_error *error)
@@ -131,21 +154,25 @@ static enum neap_err load_sizes(struct distribution *d, struct model *m, struct 
 		return code;
 	const struct query_result *r = query_opened_result(q);
 	size_t total = take_totals(d, r), blocks = result_column(r, "count");
-	size_t key = result_column(r, "size");
+	size_t key = result_column(r, "size"), count = 0;
 	struct sized *sizes = mem_array(r->row_count + 1, sizeof *sizes);
 	if (!sizes)
 		return no_memory(error);
-	for (size_t row = 0; row < r->row_count; row++)
-		sizes[row] =
-			(struct sized){(uint64_t)result_value(r, row, key),
-				       result_value(r, row, total), result_value(r, row, blocks)};
-	qsort(sizes, r->row_count, sizeof *sizes, compare_sizes);
-	for (size_t row = 0; !code && row < r->row_count; row++) {
-		if (!add_size(d, &sizes[row]))
+	for (size_t row = 0; row < r->row_count; row++) {
+		if (is_known(r, row, key))
+			sizes[count++] = (struct sized){(uint64_t)result_value(r, row, key),
+							result_value(r, row, total),
+							result_value(r, row, blocks)};
+	}
+	qsort(sizes, count, sizeof *sizes, compare_sizes);
+	for (size_t i = 0; !code && i < count; i++) {
+		if (!add_size(d, &sizes[i]))
 			code = no_memory(error);
 	}
+	if (!code && !add_unknown(d, r, key))
+		code = no_memory(error);
 	if (!code && !d->is_signed && d->blocks > 0)
-		size_quantiles(d, sizes, r->row_count);
+		size_quantiles(d, sizes, count);
 	mem_free(sizes);
 	return code;
 }
@@ -179,6 +206,8 @@ static enum neap_err load_lifetimes(struct distribution *d, struct model *m,
 	size_t total = take_totals(d, r), blocks = result_column(r, "count");
 	size_t key = result_column(r, "lifetime");
 	for (size_t row = 0; row < r->row_count; row++) {
+		if (!is_known(r, row, key))
+			continue;
 		struct bin b = {.from = (uint64_t)result_value(r, row, key),
 				.bytes = result_value(r, row, total),
 				.blocks = result_value(r, row, blocks)};
@@ -186,6 +215,8 @@ static enum neap_err load_lifetimes(struct distribution *d, struct model *m,
 		if (!add_row(d, b))
 			return no_memory(error);
 	}
+	if (!add_unknown(d, r, key))
+		return no_memory(error);
 	if (!d->is_signed)
 		lifetime_quantiles(d, r);
 	return NEAP_OK;
@@ -238,6 +269,10 @@ static void put_value(const struct distribution *d, uint64_t value, struct buf *
 
 void bin_text(const struct distribution *d, const struct bin *b, struct buf *out)
 {
+	if (b->is_unknown) {
+		buf_puts(out, "[unknown]");
+		return;
+	}
 	if (!b->from) {
 		buf_puts(out, d->is_time ? "< a snapshot" : "0");
 		return;

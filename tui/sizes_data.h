@@ -10,6 +10,7 @@
 #include "tui/model.h"
 
 struct bin {
+	bool is_unknown;      /* the file does not know how large, or how old */
 	uint64_t from, below; /* bytes or ns */
 	int64_t bytes, blocks;
 };
@@ -23,8 +24,11 @@ struct quantile {
 struct distribution {
 	bool is_time; /* lifetimes; else sizes */
 	bool is_signed;
-	struct bin *bins; /* [bin_count], ascending, with empty ones between */
+	struct bin
+		*bins; /* [bin_count], ascending, with empty ones between; the unknown one last */
 	size_t bin_count, bin_cap;
+	bool is_unknown;                 /* of no block: there are no bins */
+	bool has_blocks;                 /* numbers of blocks are known */
 	int64_t bytes, blocks;           /* of all */
 	int64_t bytes_most, blocks_most; /* of one bin, without sign */
 	struct quantile quantiles[QUANTILES_MOST];

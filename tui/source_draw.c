@@ -15,7 +15,7 @@ struct columns { /* where columns end; 0: not shown */
 	unsigned total, share, bar, bar_cols, self, count, line, text;
 };
 
-static struct columns lay_out(const struct area *a)
+static struct columns lay_out(const struct source *s, const struct area *a)
 {
 	struct columns c = {.total = 7};
 	unsigned at = 7;
@@ -28,7 +28,7 @@ static struct columns lay_out(const struct area *a)
 	}
 	if (a->cols >= 56)
 		c.self = at += 8;
-	if (a->cols >= 100)
+	if (a->cols >= 100 && result_knows(source_result(s), s->count))
 		c.count = at += 8;
 	c.line = at += 6;
 	c.text = at + 2;
@@ -176,7 +176,7 @@ void source_draw(void *self, struct browser *b, const struct area *a)
 {
 	struct source *s = self;
 	struct area rows = *a;
-	const struct columns c = lay_out(a);
+	const struct columns c = lay_out(s, a);
 	if (!s->list.count) {
 		empty_draw(b, a, "no line of source has memory here", source_result(s));
 		return;

@@ -94,6 +94,8 @@ static void find_ways(struct through *t, struct shortener *names, const struct g
 const char *through_text(struct through *t, const struct graph *g, struct shortener *names,
 			 const struct graph_frame *f, bool is_utf8)
 {
+	if (f->entry == ENTRY_NONE)
+		return "";
 	if (t->graph != g || t->func != f->func || t->entry != f->entry) {
 		buf_clear(&t->text);
 		t->graph = g;

@@ -8,6 +8,7 @@
 
 #include "src/base/mem.h"
 #include "tui/empty.h"
+#include "tui/rows.h"
 #include "tui/show.h"
 
 #define AXIS_COLS      8u
@@ -110,7 +111,8 @@ static void draw_class(struct time_view *t, struct browser *b, const struct area
 {
 	char text[FMT_BYTES];
 	bool is_other = class + 1 == t->series.class_count;
-	bool is_match = !is_other && b->find[0] && strstr(time_key(t, class), b->find);
+	bool is_match = !is_other && b->find[0] &&
+			row_matches(query_opened_result(t->q), t->series.rows[class], b->find);
 	struct look l = look(time_chart_role(&t->chart, class));
 	int64_t value = time_measure(t, tick, class);
 	bool has_blocks = grid_is_utf8(a->grid) && !a->grid->is_mono && !a->grid->is_plain;
@@ -123,7 +125,8 @@ static void draw_class(struct time_view *t, struct browser *b, const struct area
 		   show_share(text, sizeof text, (double)value, (double)time_sum(t, tick)));
 	col += 17;
 	if (is_other && t->series.other_count)
-		area_printf(a, row, col, look(ROLE_DIM), "%zu others", t->series.other_count);
+		area_printf(a, row, col, look(ROLE_DIM), "%zu other%s", t->series.other_count,
+			    t->series.other_count == 1 ? "" : "s");
 	else if (is_other)
 		area_put(a, row, col, look(ROLE_DIM),
 			 t->depth ? "no further caller" : "not known what allocated it");

@@ -73,7 +73,6 @@ int64_t time_make_line(const struct time_view *t, unsigned cols, int64_t *line);
 
 /* time_frame - of a class; false: it is no function. */
 bool time_frame(const struct time_view *t, size_t class, struct graph_frame *out);
-const char *time_key(const struct time_view *t, size_t class); /* its first key */
 const char *time_name(const struct time_view *t, struct browser *b, size_t class, unsigned cols);
 
 void time_draw(void *self, struct browser *b, const struct area *a); /* time_draw.c */

@@ -71,7 +71,8 @@ void time_put(const struct time_view *t, int64_t value, struct buf *out)
 {
 	char text[FMT_BYTES];
 	if (t->measured == LIVE_BLOCKS)
-		buf_printf(out, "%s blocks", fmt_count(text, sizeof text, value));
+		buf_printf(out, "%s %s", fmt_count(text, sizeof text, value),
+			   show_blocks_word(value));
 	else
 		buf_printf(out, "%s%s", fmt_bytes(text, sizeof text, value),
 			   t->measured == ALLOCATED_BYTES ? "/s" : "");

@@ -9,9 +9,10 @@
 #include "tui/details.h"
 #include "tui/empty.h"
 
-struct tree_columns tree_lay_out(const struct area *a)
+struct tree_columns tree_lay_out(const struct tree *t, const struct area *a)
 {
 	struct tree_columns c = {.total = 7};
+	bool has_blocks = result_knows(tree_result(t), t->count);
 	unsigned at = 7;
 	if (a->cols >= 36)
 		c.share = at += 7;
@@ -20,9 +21,9 @@ struct tree_columns tree_lay_out(const struct area *a)
 		c.bar_cols = a->cols >= 100 ? 8 : 5;
 		at += c.bar_cols + 1;
 	}
-	if (a->cols >= 56)
+	if (a->cols >= 56 && (has_blocks || !t->is_inverted))
 		c.self = at += 8;
-	if (a->cols >= 72)
+	if (a->cols >= 72 && has_blocks)
 		c.count = at += 8;
 	c.name = at + 1;
 	return c;
@@ -46,7 +47,7 @@ static void draw_heading(const struct tree *t, const struct browser *b, const st
 			 const struct tree_columns *c)
 {
 	struct look l = look(ROLE_HEADING);
-	put_heading(b, a, c->total, 7, "TOTAL", "total");
+	put_heading(b, a, c->total, 7, tree_result(t)->is_signed ? "CHANGE" : "TOTAL", "total");
 	put_heading(b, a, c->share, 7, "SHARE", "share");
 	put_heading(b, a, c->self, 8, t->is_inverted ? "MEAN" : "SELF",
 		    t->is_inverted ? "avg" : "self");
@@ -124,11 +125,26 @@ static unsigned indent_of(const struct area *a, const struct tree_columns *c, ui
 	return depth > room / step ? room : depth * step;
 }
 
+/* Its function and where that is, or its keys. */
+static void draw_label(const struct tree *t, struct browser *b, const struct area *a, unsigned row,
+		       unsigned col, uint32_t at)
+{
+	const struct query_result *r = tree_result(t);
+	struct graph_frame f;
+	bool is_function = row_frame(r, at, &f) && row_is_function(&f);
+	bool is_match = b->find[0] && row_matches(r, at, b->find);
+	struct look plain = look(is_function && f.is_wrapper ? ROLE_DIM : ROLE_TEXT);
+	col = area_put(a, row, col, is_match ? look_bold(ROLE_MATCH) : plain,
+		       row_label(&b->names, r, at, a->cols - col, &b->label));
+	if (is_function && col + 12 < a->cols)
+		area_put(a, row, col + 2, look(ROLE_DIM),
+			 name_place(&b->names, &f, a->cols - col - 2, a->cols < 120));
+}
+
 static void draw_name(struct tree *t, struct browser *b, const struct area *a, unsigned row,
 		      const struct tree_columns *c, size_t at)
 {
 	const struct tree_line *l = &t->lines[at];
-	struct graph_frame f;
 	bool is_utf8 = grid_is_utf8(a->grid);
 	unsigned col = c->name + indent_of(a, c, l->depth);
 	if (tree_is_other(t, l->row)) {
@@ -138,18 +154,8 @@ static void draw_name(struct tree *t, struct browser *b, const struct area *a, u
 	const char *sign = l->is_open ? (is_utf8 ? "\u25be" : "v") : is_utf8 ? "\u25b8" : ">";
 	if (tree_can_open(t, at))
 		area_put(a, row, col, look(ROLE_KEY), sign);
-	col += 2;
-	if (col >= a->cols)
-		return;
-	bool has_frame = tree_frame(t, l->row, &f);
-	const char *name = has_frame ? name_frame(&b->names, &f, a->cols - col)
-				     : name_text(&b->names, tree_name(t, l->row), a->cols - col);
-	bool is_match = b->find[0] && strstr(tree_name(t, l->row), b->find);
-	struct look plain = look(has_frame && f.is_wrapper ? ROLE_DIM : ROLE_TEXT);
-	col = area_put(a, row, col, is_match ? look_bold(ROLE_MATCH) : plain, name);
-	if (has_frame && col + 12 < a->cols)
-		area_put(a, row, col + 2, look(ROLE_DIM),
-			 name_place(&b->names, &f, a->cols - col - 2, a->cols < 120));
+	if (col + 2 < a->cols)
+		draw_label(t, b, a, row, col + 2, l->row);
 }
 
 static void draw_lines(struct tree *t, struct browser *b, const struct area *a,
@@ -189,10 +195,11 @@ static void draw_details(struct tree *t, struct browser *b, const struct area *a
 	struct details d = {.total_bytes = result_value(r, row, t->total),
 			    .self_bytes = result_value(r, row, t->self),
 			    .has_no_self = t->is_inverted,
+			    .has_blocks = result_knows(r, t->count),
 			    .blocks = result_value(r, row, t->count),
 			    .base_bytes = t->base_bytes,
 			    .facts = facts_of(t, b, row)};
-	d.has_frame = tree_frame(t, row, &d.frame);
+	d.has_frame = row_frame(r, row, &d.frame);
 	area_upright(a, 0, 0, a->rows,
 		     b->pane == PANE_DETAILS ? look_bold(ROLE_CURSOR) : look(ROLE_DIM));
 	b->has_details = true;
@@ -216,7 +223,7 @@ void tree_draw(void *self, struct browser *b, const struct area *a)
 		rows = area_cut(a, 0, 0, a->rows, a->cols - TREE_DETAILS_COLS);
 		draw_details(t, b, &side);
 	}
-	struct tree_columns c = tree_lay_out(&rows);
+	struct tree_columns c = tree_lay_out(t, &rows);
 	if (rows.rows > 3) {
 		draw_heading(t, b, &rows, &c);
 		rows = area_cut(&rows, 1, 0, rows.rows, rows.cols);

@@ -23,32 +23,15 @@ bool tree_is_other(const struct tree *t, uint32_t row)
 	return tree_result(t)->rows[row].kind == ROW_OTHER;
 }
 
-const char *tree_name(const struct tree *t, uint32_t row)
-{
-	const struct query_result *r = tree_result(t);
-	if (t->name >= r->column_count)
-		return "";
-	const struct result_cell *c = &r->cells[row * r->column_count + t->name];
-	return c->text ? c->text : "";
-}
-
-/* FNV-1a; lines of the same names are the same line. */
+/* Lines of the same keys are the same line. */
 static uint64_t path_of(const struct tree *t, uint64_t parent, uint32_t row)
 {
-	uint64_t hash = 0xcbf29ce484222325u ^ parent * 0x100000001b3u;
-	const char *name = tree_is_other(t, row) ? "(other)" : tree_name(t, row);
-	for (; *name; name++)
-		hash = (hash ^ (unsigned char)*name) * 0x100000001b3u;
+	uint64_t hash = ROW_HASH_START ^ parent * ROW_HASH_PRIME;
+	if (!tree_is_other(t, row))
+		return row_hash(hash, tree_result(t), row) & INT64_MAX;
+	for (const char *p = "(other)"; *p; p++)
+		hash = (hash ^ (unsigned char)*p) * ROW_HASH_PRIME;
 	return hash & INT64_MAX;
-}
-
-bool tree_frame(const struct tree *t, uint32_t row, struct graph_frame *out)
-{
-	const struct query_result *r = tree_result(t);
-	if (!r->graph || !r->rows[row].frame_count)
-		return false;
-	*out = graph_entry(r->graph, r->rows[row].frames[0]);
-	return true;
 }
 
 /* ---- opening ----------------------------------------------------------------------------- */

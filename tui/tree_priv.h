@@ -8,6 +8,7 @@
 #include "src/base/map.h"
 #include "tui/browser.h"
 #include "tui/list.h"
+#include "tui/rows.h"
 #include "tui/show.h"
 
 #define TREE_DETAILS_COLS   38u
@@ -25,7 +26,7 @@ struct tree {
 	struct tree_line *lines;
 	size_t line_cap;
 	struct list list;                       /* count: lines */
-	size_t total, self, count, share, name; /* columns */
+	size_t total, self, count, share, name; /* columns; name: the first key */
 	int64_t base_bytes;
 	bool is_inverted;
 	/* From before the last load: paths of open lines, and of the selected one. */
@@ -43,8 +44,6 @@ struct tree {
 const struct query_result *tree_result(const struct tree *t);
 /* tree_is_other - does the row stand for those that were cut? */
 bool tree_is_other(const struct tree *t, uint32_t row);
-const char *tree_name(const struct tree *t, uint32_t row); /* "": it has none */
-bool tree_frame(const struct tree *t, uint32_t row, struct graph_frame *out);
 
 /* ---- tree_lines.c: `at` is the index of a line ------------------------------------------ */
 
@@ -83,7 +82,7 @@ bool tree_press_heading(const struct tree *t, struct browser *b, unsigned col);
 struct tree_columns { /* where columns end; 0: not shown */
 	unsigned total, share, bar, bar_cols, self, count, name;
 };
-struct tree_columns tree_lay_out(const struct area *a);
+struct tree_columns tree_lay_out(const struct tree *t, const struct area *a);
 void tree_draw(void *self, struct browser *b, const struct area *a);
 
 #endif

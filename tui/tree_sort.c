@@ -26,32 +26,39 @@ static void sort_by(struct browser *b, const char *word, bool is_ascending)
 	browser_tell(b, model_set_stage(&b->model, STAGE_SORT, text, &error), &error);
 }
 
+/* What its names are. */
+static const char *key_of(const struct tree *t)
+{
+	const struct query_result *r = tree_result(t);
+	return t->name < r->column_count ? r->columns[t->name].word : "func";
+}
+
 /* A press on a column's name: by that column; once more: the other way round. */
 bool tree_press_heading(const struct tree *t, struct browser *b, unsigned col)
 {
 	struct area rows = b->view_area;
 	if (rows.cols >= TREE_DETAILS_SCREEN)
 		rows.cols -= TREE_DETAILS_COLS;
-	const struct tree_columns c = tree_lay_out(&rows);
+	const struct tree_columns c = tree_lay_out(t, &rows);
 	unsigned self = c.self ? c.self : c.share;
 	const char *word = col < c.total              ? "total"
 			   : col < c.share            ? "share"
 			   : c.self && col < self     ? (t->is_inverted ? "avg" : "self")
 			   : c.count && col < c.count ? "count"
-			   : col >= c.name            ? "func"
+			   : col >= c.name            ? key_of(t)
 						      : NULL;
 	bool is_ascending;
 	if (!word || col >= rows.cols)
 		return false;
 	bool is_sorted = tree_is_sorted_by(b, word, &is_ascending);
-	sort_by(b, word, is_sorted ? !is_ascending : !strcmp(word, "func"));
+	sort_by(b, word, is_sorted ? !is_ascending : !strcmp(word, key_of(t)));
 	return true;
 }
 
 /* The order moves by one column, or turns round. */
 void tree_sort(const struct tree *t, struct browser *b, enum action action)
 {
-	const char *const words[] = {"total", t->is_inverted ? "avg" : "self", "count", "func"};
+	const char *const words[] = {"total", t->is_inverted ? "avg" : "self", "count", key_of(t)};
 	const size_t count = sizeof words / sizeof words[0];
 	bool is_ascending = false;
 	size_t at = 0;
@@ -64,5 +71,5 @@ void tree_sort(const struct tree *t, struct browser *b, enum action action)
 		return;
 	}
 	at = (at + (action == ACTION_SORT_LEFT ? count - 1 : 1)) % count;
-	sort_by(b, words[at], !strcmp(words[at], "func"));
+	sort_by(b, words[at], !strcmp(words[at], key_of(t)));
 }

@@ -17,6 +17,7 @@
 
 #include "src/base/fmt.h"
 #include "src/base/mem.h"
+#include "tui/rows.h"
 #include "tui/show.h"
 
 const struct query_result *butterfly_result(const struct butterfly *v)
@@ -26,14 +27,8 @@ const struct query_result *butterfly_result(const struct butterfly *v)
 
 bool butterfly_frame(const struct butterfly *v, size_t at, struct graph_frame *out)
 {
-	const struct query_result *r = butterfly_result(v);
-	if (at >= v->list.count || v->wings[at].row == ROW_REMAINDER)
-		return false;
-	const struct result_row *row = &r->rows[v->wings[at].row];
-	if (!r->graph || !row->frame_count)
-		return false;
-	*out = graph_entry(r->graph, row->frames[0]);
-	return true;
+	return at < v->list.count && v->wings[at].row != ROW_REMAINDER &&
+	       row_frame(butterfly_result(v), v->wings[at].row, out) && row_is_function(out);
 }
 
 const char *butterfly_name(const struct butterfly *v, size_t at)
@@ -277,13 +272,12 @@ static bool frame(const void *self, struct graph_frame *out)
 static void row_text(const void *self, struct browser *b, struct buf *out)
 {
 	const struct butterfly *v = self;
-	char bytes[FMT_BYTES], count[FMT_BYTES];
 	(void)b;
 	if (v->list.selected >= v->list.count)
 		return;
 	const struct wing *w = &v->wings[v->list.selected];
-	buf_printf(out, "%s in %s blocks  %s", fmt_bytes(bytes, sizeof bytes, w->bytes),
-		   fmt_count(count, sizeof count, w->blocks),
+	show_put_sum(out, w->bytes, result_knows(butterfly_result(v), v->blocks), w->blocks);
+	buf_printf(out, "  %s",
 		   w->row == ROW_REMAINDER ? butterfly_rest_name(w->side)
 					   : butterfly_name(v, v->list.selected));
 }

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "src/base/mem.h"
+#include "tui/rows.h"
 
 #define FIRST_LEVELS 60u /* to look for it in */
 #define WIDE_SHARE   0.9 /* the first look is at the first cell that is narrower */
@@ -439,10 +440,13 @@ static void row_text(const void *self, struct browser *b, struct buf *out)
 	if (!c)
 		return;
 	flame_put_numbers(f, b, c, out);
+	buf_puts(out, "  ");
 	if (c->rest_count)
-		buf_printf(out, "  %u smaller ones", c->rest_count);
+		buf_printf(out, "%u smaller ones", c->rest_count);
+	else if (c->row == OPENED_ROOT)
+		buf_puts(out, "all");
 	else
-		buf_printf(out, "  %s", c->row == OPENED_ROOT ? "all" : flame_name(&f->layout, c));
+		row_put_keys(flame_result(f), c->row, out);
 }
 
 static bool find(void *self, struct browser *b, const char *text, bool is_back, bool is_here)
@@ -452,7 +456,7 @@ static bool find(void *self, struct browser *b, const char *text, bool is_back, 
 	(void)b;
 	for (size_t i = is_here ? 0 : 1; i <= count && count; i++) {
 		size_t at = (f->selected + (is_back ? count - i % count : i)) % count;
-		if (strstr(flame_name(&f->layout, &f->layout.cells[at]), text)) {
+		if (flame_matches(f, &f->layout.cells[at], text)) {
 			f->selected = (uint32_t)at;
 			return true;
 		}

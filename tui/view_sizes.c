@@ -270,6 +270,12 @@ static void draw_pane(struct sizes *s, struct browser *b, const struct area *a, 
 		draw_title(s, a, p, has_both);
 		row = 1;
 	}
+	if (d->is_unknown) {
+		show_wrapped(a, row, 2, look(ROLE_DIM),
+			     p == SIDE_SIZES ? " this file does not know the sizes of blocks"
+					     : " this file does not know how long blocks lived");
+		return;
+	}
 	if (a->rows >= 8)
 		row = draw_facts(d, a, row);
 	if (a->rows >= 6) {
@@ -307,7 +313,7 @@ static void draw(void *self, struct browser *b, const struct area *a)
 	}
 	if (!s->is_loaded)
 		return;
-	if (!s->lists[SIDE_SIZES].count) {
+	if (!s->lists[SIDE_SIZES].count && !s->of[SIDE_SIZES].is_unknown) {
 		empty_draw(b, a, "no blocks: the query leaves nothing", NULL);
 		return;
 	}
@@ -333,6 +339,10 @@ static void keep_bin(struct sizes *s, struct browser *b)
 	struct buf text = {0};
 	if (!s->lists[s->pane].count)
 		return;
+	if (d->bins[s->lists[s->pane].selected].is_unknown) {
+		browser_say(b, ROLE_DIM, "no condition says what is in this row alone");
+		return;
+	}
 	bin_query(d, &d->bins[s->lists[s->pane].selected], &text);
 	enum neap_err code = ERR_NOMEM;
 	if (!text.has_failed)
@@ -429,7 +439,6 @@ static void row_text(const void *self, struct browser *b, struct buf *out)
 	const struct sizes *s = self;
 	const struct distribution *d = &s->of[s->pane];
 	const struct list *list = &s->lists[s->pane];
-	char bytes[FMT_BYTES], count[FMT_BYTES];
 	(void)b;
 	if (s->is_of_rows) {
 		hist_rows_text(&s->rows, out);
@@ -440,8 +449,8 @@ static void row_text(const void *self, struct browser *b, struct buf *out)
 	const struct bin *bin = &d->bins[list->selected];
 	buf_printf(out, "%s ", d->is_time ? "lifetime" : "size");
 	bin_text(d, bin, out);
-	buf_printf(out, "  %s in %s blocks", fmt_bytes(bytes, sizeof bytes, bin->bytes),
-		   fmt_count(count, sizeof count, bin->blocks));
+	buf_puts(out, "  ");
+	show_put_sum(out, bin->bytes, d->has_blocks, bin->blocks);
 }
 
 static void save_spot(const void *self, struct buf *out)

@@ -253,15 +253,14 @@ static bool frame(const void *self, struct graph_frame *out)
 static void row_text(const void *self, struct browser *b, struct buf *out)
 {
 	const struct source *s = self;
-	char total[FMT_BYTES], count[FMT_BYTES];
 	(void)b;
 	if (!s->q || s->list.selected >= s->list.count)
 		return;
 	const struct numbered item = source_item(s, s->list.selected);
 	if (item.row < NO_ROW) {
 		struct source_values v = source_values(s, item.row);
-		buf_printf(out, "%s in %s blocks  ", fmt_bytes(total, sizeof total, v.total),
-			   fmt_count(count, sizeof count, v.count));
+		show_put_sum(out, v.total, result_knows(source_result(s), s->count), v.count);
+		buf_puts(out, "  ");
 	}
 	buf_printf(out, "%s:%u  ", source_path(s), item.line);
 	if (item.line && item.line <= s->text.count)

@@ -14,6 +14,7 @@
 #include "src/base/mem.h"
 #include "tui/empty.h"
 #include "tui/list.h"
+#include "tui/rows.h"
 #include "tui/show.h"
 #include "tui/table.h"
 
@@ -44,20 +45,6 @@ static bool is_shown(const struct query_result *r, size_t column)
 	return !r->columns[column].is_hidden;
 }
 
-/* Texts of the keys, a tab between them. */
-static void put_keys(const struct query_result *r, size_t row, struct buf *out)
-{
-	char text[FMT_BYTES];
-	const char *before = "";
-	for (size_t i = 0; i < r->column_count; i++) {
-		if (!r->columns[i].is_key)
-			continue;
-		buf_printf(out, "%s%s", before,
-			   show_cell(text, sizeof text, cell_of(r, row, i), r->columns[i].type));
-		before = "\t";
-	}
-}
-
 /* ---- loading ------------------------------------------------------------------------------ */
 
 static void find_order(struct table *t, const struct browser *b)
@@ -84,7 +71,7 @@ static void restore_selected(struct table *t)
 	bool has_found = false;
 	for (; t->kept.count_bytes && !has_found && row < r->row_count; row++) {
 		buf_clear(&keys);
-		put_keys(r, row, &keys);
+		row_put_keys(r, row, &keys);
 		has_found = keys.count_bytes == t->kept.count_bytes &&
 			    !memcmp(keys.data, t->kept.data, keys.count_bytes);
 	}
@@ -189,40 +176,6 @@ static void draw_heading(const struct table *t, const struct area *a, const stru
 	}
 }
 
-static bool frame_of(const struct table *t, size_t row, struct graph_frame *out)
-{
-	const struct query_result *r = result_of(t);
-	if (!r->graph || row >= r->row_count || !r->rows[row].frame_count)
-		return false;
-	const struct result_row *rr = &r->rows[row];
-	*out = graph_entry(r->graph, rr->frames[rr->frame_count - 1]);
-	return true;
-}
-
-static const char *key_text(const struct table *t, struct browser *b, size_t row, size_t column,
-			    unsigned cols, char *scratch, size_t cap)
-{
-	const struct query_result *r = result_of(t);
-	const char *word = r->columns[column].word;
-	const struct result_cell *c = cell_of(r, row, column);
-	struct graph_frame f;
-	if (!strcmp(word, "func") && frame_of(t, row, &f))
-		return name_frame(&b->names, &f, cols);
-	if (c->is_unknown)
-		return "[unknown]";
-	if (!strcmp(word, "file"))
-		return name_path(&b->names, c->text, cols);
-	if (!strcmp(word, "module"))
-		return name_module(&b->names, c->text, cols);
-	if (!strcmp(word, "stack") && r->graph && frame_of(t, row, &f))
-		return name_frame(&b->names, &f, cols);
-	if (r->columns[column].type == RESULT_TEXT)
-		return name_text(&b->names, c->text ? c->text : "", cols);
-	if (r->columns[column].type == RESULT_BYTES)
-		return fmt_bytes(scratch, cap, c->value);
-	return show_cell(scratch, cap, c, r->columns[column].type);
-}
-
 static void draw_keys(const struct table *t, struct browser *b, const struct area *a, unsigned row,
 		      const struct layout *l, size_t at)
 {
@@ -243,7 +196,7 @@ static void draw_keys(const struct table *t, struct browser *b, const struct are
 			continue;
 		unsigned room = a->cols - col;
 		unsigned most = room / (left ? left : 1);
-		const char *key = key_text(t, b, at, i, most, text, sizeof text);
+		const char *key = row_key(&b->names, r, at, i, most, text);
 		bool is_match = b->find[0] && strstr(key, b->find);
 		area_put_most(a, row, col, most, is_match ? look_bold(ROLE_MATCH) : look(ROLE_TEXT),
 			      key);
@@ -290,7 +243,7 @@ static void draw(void *self, struct browser *b, const struct area *a)
 	}
 	list_fit(&t->list, rows.rows);
 	buf_clear(&t->kept);
-	put_keys(result_of(t), t->list.selected, &t->kept);
+	row_put_keys(result_of(t), t->list.selected, &t->kept);
 	for (unsigned i = 0; i < rows.rows && t->list.top + i < t->list.count; i++) {
 		size_t at = t->list.top + i;
 		draw_row(t, b, &rows, i, &l, at);
@@ -403,7 +356,7 @@ static void place(const void *self, struct buf *out)
 static bool frame(const void *self, struct graph_frame *out)
 {
 	const struct table *t = self;
-	return t->q && frame_of(t, t->list.selected, out);
+	return t->q && row_frame(result_of(t), t->list.selected, out);
 }
 
 static void row_text(const void *self, struct browser *b, struct buf *out)
@@ -420,16 +373,12 @@ static void row_text(const void *self, struct browser *b, struct buf *out)
 				   show_cell(text, sizeof text, cell_of(r, t->list.selected, i),
 					     r->columns[i].type));
 	}
-	put_keys(r, t->list.selected, out);
+	row_put_keys(r, t->list.selected, out);
 }
 
 static bool fits(const struct list_search *s, size_t at)
 {
-	struct buf keys = {0};
-	put_keys(result_of(s->self), at, &keys);
-	bool is_it = keys.count_bytes && !keys.has_failed && strstr(keys.data, s->text);
-	buf_release(&keys);
-	return is_it;
+	return row_matches(result_of(s->self), at, s->text);
 }
 
 static bool find(void *self, struct browser *b, const char *text, bool is_back, bool is_here)
@@ -456,7 +405,7 @@ static void save_spot(const void *self, struct buf *out)
 	if (!t->q || t->list.selected >= t->list.count)
 		return;
 	list_save_spot(&t->list, out);
-	put_keys(result_of(t), t->list.selected, out);
+	row_put_keys(result_of(t), t->list.selected, out);
 }
 
 static void take_spot(void *self, const char *text)

@@ -20,24 +20,9 @@
 #include <string.h>
 
 #include "src/base/mem.h"
+#include "tui/rows.h"
 
 /* ---- loading ----------------------------------------------------------------------------- */
-
-static bool is_of_frames(const char *by)
-{
-	static const char *const words[] = {"func", "line", "file", "module", "class", "addr"};
-	const char *p = by ? by + strlen("by ") : "func";
-	while (*p) {
-		size_t bytes = strcspn(p, ", "), i = 0;
-		while (i < 6 && (strlen(words[i]) != bytes || memcmp(words[i], p, bytes) != 0))
-			i++;
-		if (i == 6)
-			return false;
-		p += bytes;
-		p += strspn(p, ", ");
-	}
-	return true;
-}
 
 /* Down from the leaf along the path that the query leaves. */
 static enum neap_err find_parent(struct time_view *t, unsigned depth, uint32_t *row_out,
@@ -117,7 +102,7 @@ static enum neap_err load(void *self, struct browser *b, struct query_error *err
 	struct time_view *t = self;
 	const struct state *s = model_state(&b->model);
 	const char *by = state_chip(s, STAGE_BY);
-	t->is_grouped = !is_of_frames(by);
+	t->is_grouped = by && !query_is_of_frames(by + strlen("by "));
 	t->is_unknown = !model_knows_times(&b->model);
 	t->q = NULL; /* until there is one: keys come here even then */
 	if (t->is_unknown)
@@ -162,16 +147,11 @@ bool time_frame(const struct time_view *t, size_t class, struct graph_frame *out
 {
 	if (t->is_grouped || class + 1 >= t->series.class_count)
 		return false;
-	const struct query_result *r = query_opened_result(t->q);
-	const struct result_row *row = &r->rows[t->series.rows[class]];
-	if (!row->frame_count || !r->graph)
-		return false;
-	*out = graph_entry(r->graph, row->frames[0]);
-	return true;
+	return row_frame(query_opened_result(t->q), t->series.rows[class], out);
 }
 
 /* The first key of a class. */
-const char *time_key(const struct time_view *t, size_t class)
+static const char *key_of(const struct time_view *t, size_t class)
 {
 	const struct query_result *r = query_opened_result(t->q);
 	const char *text = "";
@@ -186,13 +166,8 @@ const char *time_key(const struct time_view *t, size_t class)
 
 const char *time_name(const struct time_view *t, struct browser *b, size_t class, unsigned cols)
 {
-	const char *by = state_chip(model_state(&b->model), STAGE_BY);
-	struct graph_frame f;
-	if ((!by || !strcmp(by, "by func")) && time_frame(t, class, &f))
-		return name_frame(&b->names, &f, cols);
-	if (by && !strcmp(by, "by module"))
-		return name_module(&b->names, time_key(t, class), cols);
-	return name_text(&b->names, time_key(t, class), cols);
+	return row_label(&b->names, query_opened_result(t->q), t->series.rows[class], cols,
+			 &b->label);
 }
 
 /* ---- keys ------------------------------------------------------------------------------------------ */
@@ -256,7 +231,7 @@ static void enter_key(struct time_view *t, struct browser *b, const char *by, si
 {
 	struct buf where = {0};
 	const char *word = by + strlen("by ");
-	const char *key = time_key(t, class);
+	const char *key = key_of(t, class);
 	if (strpbrk(word, ",:") || !strcmp(word, "class") || !strcmp(key, "[unknown]")) {
 		browser_say(b, ROLE_DIM, "this class cannot be entered");
 		return;
@@ -343,13 +318,15 @@ static void row_text(const void *self, struct browser *b, struct buf *out)
 	if (!t->serial || !t->q || t->list.selected + 1 >= t->series.class_count)
 		return;
 	time_put(t, time_measure(t, time_cursor_tick(t, b), t->list.selected), out);
-	buf_printf(out, "  %s", time_key(t, t->list.selected));
+	buf_puts(out, "  ");
+	row_put_keys(query_opened_result(t->q), t->series.rows[t->list.selected], out);
 }
 
 static bool fits(const struct list_search *s, size_t at)
 {
 	const struct time_view *t = s->self;
-	return at + 1 < t->series.class_count && strstr(time_key(t, at), s->text);
+	return at + 1 < t->series.class_count &&
+	       row_matches(query_opened_result(t->q), t->series.rows[at], s->text);
 }
 
 static bool find(void *self, struct browser *b, const char *text, bool is_back, bool is_here)

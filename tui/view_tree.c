@@ -200,28 +200,27 @@ static bool frame(const void *self, struct graph_frame *out)
 {
 	const struct tree *t = self;
 	return t->list.selected < t->list.count &&
-	       tree_frame(t, t->lines[t->list.selected].row, out);
+	       row_frame(tree_result(t), t->lines[t->list.selected].row, out);
 }
 
 static void row_text(const void *self, struct browser *b, struct buf *out)
 {
 	const struct tree *t = self;
-	char total[FMT_BYTES], count[FMT_BYTES];
 	(void)b;
 	if (t->list.selected >= t->list.count)
 		return;
 	uint32_t row = t->lines[t->list.selected].row;
 	const struct query_result *r = tree_result(t);
-	buf_printf(out, "%s in %s blocks  %s",
-		   fmt_bytes(total, sizeof total, result_value(r, row, t->total)),
-		   fmt_count(count, sizeof count, result_value(r, row, t->count)),
-		   tree_name(t, row));
+	show_put_sum(out, result_value(r, row, t->total), result_knows(r, t->count),
+		     result_value(r, row, t->count));
+	buf_puts(out, "  ");
+	row_put_keys(r, row, out);
 }
 
 static bool fits(const struct list_search *s, size_t at)
 {
 	const struct tree *t = s->self;
-	return strstr(tree_name(t, t->lines[at].row), s->text);
+	return row_matches(tree_result(t), t->lines[at].row, s->text);
 }
 
 static bool find(void *self, struct browser *b, const char *text, bool is_back, bool is_here)
