@@ -74,6 +74,10 @@ static void put_totals(const struct browser *b, bool has_blocks, char *dst, size
 	char bytes[FMT_BYTES], base[FMT_BYTES], pct[FMT_BYTES], blocks[FMT_BYTES];
 	bool is_part = has_blocks && s->base_bytes != s->bytes,
 	     has_sign = s->is_signed && s->bytes > 0;
+	if (!s->has_bytes) {
+		dst[0] = '\0';
+		return;
+	}
 	fmt_bytes(bytes, sizeof bytes, s->bytes);
 	int end = is_part ? snprintf(dst, cap, "%s of %s (%s)", bytes,
 				     fmt_bytes(base, sizeof base, s->base_bytes),
@@ -83,7 +87,8 @@ static void put_totals(const struct browser *b, bool has_blocks, char *dst, size
 	if (!has_blocks || !s->has_blocks || end < 0 || (size_t)end >= cap)
 		return;
 	show_count_words(blocks, sizeof blocks, s->blocks);
-	snprintf(dst + end, cap - (size_t)end, is_part ? "  %s blocks" : " in %s blocks", blocks);
+	snprintf(dst + end, cap - (size_t)end, is_part ? "  %s %s" : " in %s %s", blocks,
+		 show_blocks_word(s->blocks));
 }
 
 /* Behind the name of the file; where there is no room, a plus. */
@@ -95,7 +100,10 @@ static unsigned put_following(const struct browser *b, const struct area *left, 
 	return area_put(left, 0, col, look_bold(ROLE_WARNING), word) + 2;
 }
 
-/* "live at 2.00 s (snapshot 20 of 40)"; what is in parentheses goes where it has no room. */
+/*
+ * "live at 2.00 s (snapshot 20 of 40)"; what is in parentheses goes where it has no room, and all of
+ * it where it still has none and the chips say it too.
+ */
 static unsigned put_population(const struct browser *b, const struct area *a, unsigned col,
 			       unsigned cols)
 {
@@ -104,53 +112,79 @@ static unsigned put_population(const struct browser *b, const struct area *a, un
 	char *open = strstr(text, " (");
 	if (open && text_cols(text) > cols)
 		*open = '\0';
-	/* The chips say it too, but for what names the files of a diff: they stand beside it. */
-	bool is_needless = !b->summary.is_other && b->model.before;
-	if (is_needless && text_cols(text) > cols)
+	if (!b->summary.is_other && text_cols(text) > cols)
 		return col;
 	return area_elide(a, 0, col, cols, look(ROLE_TITLE), text) + 2;
 }
 
-/* "app.neap", or "old.neap → new.neap" where the query compares them. */
-static unsigned put_files(const struct browser *b, const struct area *left, unsigned col)
+#define NARROW_COLS 40u /* less is for numbers first */
+#define NAME_LEAST  6u
+
+/* "app.neap", or "old.neap -> new.neap" where the query compares them. */
+static unsigned put_files(const struct browser *b, const struct area *left, unsigned col,
+			  unsigned most)
 {
 	const struct model *m = &b->model;
-	unsigned most = left->cols / 3;
 	const char *arrow = grid_is_utf8(left->grid) ? " \u2192 " : " -> ";
-	if (m->before && left->cols > 40) {
+	if (m->before && left->cols > NARROW_COLS) {
 		most = left->cols / (left->cols < 70 ? 5 : 4) - 1;
 		col = area_elide(left, 0, col, most, look(ROLE_TITLE), last_part(m->before_path));
 		col = area_put(left, 0, col, look(ROLE_TITLE), arrow);
 	}
-	return area_elide(left, 0, col, most, look(ROLE_TITLE), last_part(m->now_path));
+	return area_elide(left, 0, col, most, look(ROLE_TITLE), last_part(m->now_path)) + 2;
+}
+
+/* What is left for the name beside the numbers. */
+static unsigned name_room(const struct browser *b, const struct area *left, unsigned col)
+{
+	char totals[160] = "";
+	unsigned most = left->cols / 3, need = 2;
+	if (!b->summary.is_known || left->cols >= NARROW_COLS)
+		return most;
+	put_totals(b, false, totals, sizeof totals);
+	need += text_cols(totals);
+	if (b->summary.is_other)
+		need += text_cols(b->summary.population) + 2;
+	if (b->summary.is_other && left->cols < col + need)
+		return left->cols - col - 1;
+	return left->cols > col + need + NAME_LEAST ? left->cols - col - need : 0;
+}
+
+/* Which memory, and how much: a number that is cut off would be another number. */
+static void put_summary(const struct browser *b, const struct area *left, unsigned col)
+{
+	char totals[160] = "";
+	put_totals(b, true, totals, sizeof totals);
+	unsigned need = text_cols(totals) + 2;
+	/* Where it is not what the chips say, the population has to stand there. */
+	if (b->summary.is_other && left->cols <= col + need + text_cols(b->summary.population)) {
+		put_totals(b, false, totals, sizeof totals);
+		need = text_cols(totals) + 1;
+	}
+	if (b->summary.is_other && left->cols < col + need + text_cols(b->summary.population) + 1)
+		return;
+	if (left->cols > col + need + 8)
+		col = put_population(b, left, col, left->cols - col - need);
+	if (col + text_cols(totals) > left->cols)
+		put_totals(b, false, totals, sizeof totals);
+	if (col + text_cols(totals) <= left->cols)
+		area_put(left, 0, col, look_bold(ROLE_TITLE), totals);
 }
 
 void chrome_title(struct browser *b, const struct area *a)
 {
-	char totals[160] = "";
 	area_fill(a, 0, 0, 1, a->cols, look(ROLE_TITLE), ' ');
-	unsigned end = draw_tabs(b, a);
+	unsigned end = draw_tabs(b, a), col = 1;
 	const struct area left = area_cut(a, 0, 0, 1, end > 1 ? end - 1 : 0);
-	unsigned col = area_put(&left, 0, 1, look_bold(ROLE_TITLE), "neap") + 2;
-	col = put_files(b, &left, col) + 2;
+	if (left.cols >= NARROW_COLS)
+		col = area_put(&left, 0, col, look_bold(ROLE_TITLE), "neap") + 2;
+	unsigned most = name_room(b, &left, col);
+	if (most)
+		col = put_files(b, &left, col, most);
 	if (follow_word(b))
 		col = put_following(b, &left, col);
-	if (!b->summary.is_known)
-		return;
-	put_totals(b, true, totals, sizeof totals);
-	unsigned need = text_cols(totals) + 2;
-	/* Where it is not what the chips say, the population has to stand there. */
-	if (b->summary.is_other && left.cols <= col + need + text_cols(b->summary.population)) {
-		put_totals(b, false, totals, sizeof totals);
-		need = text_cols(totals) + 1;
-	}
-	if (left.cols > col + need + 8) {
-		unsigned room = left.cols - col - need;
-		col = put_population(b, &left, col, room);
-	}
-	if (col + text_cols(totals) > left.cols)
-		put_totals(b, false, totals, sizeof totals);
-	area_put(&left, 0, col, look_bold(ROLE_TITLE), totals);
+	if (b->summary.is_known)
+		put_summary(b, &left, col);
 }
 
 /* ---- chips ------------------------------------------------------------------------------------ */
@@ -168,20 +202,34 @@ static const char *chip_arrow(const struct area *a)
 	return grid_is_utf8(a->grid) ? " \u203a " : " > ";
 }
 
-/* The first step for one function or one file.  NULL: there is none. */
-static const char *find_step(const char *text, bool *is_file_out)
+/* Steps for one of these have names for people. */
+static const struct step_kind {
+	const char *start;
+	const char *(*name)(struct shortener *names, const char *text, size_t cols);
+} step_kinds[] = {
+	{"[func=\"", name_function}, {"[file=\"", name_path}, {"[module=\"", name_module}};
+#define STEP_COLS 40u
+
+/* The first such step of a text.  NULL: there is none. */
+static const char *find_step(const char *text, const struct step_kind **kind_out)
 {
-	const char *func = strstr(text, "[func=\""), *file = strstr(text, "[file=\"");
-	*is_file_out = file && (!func || file < func);
-	return *is_file_out ? file : func;
+	const char *first = NULL;
+	for (size_t i = 0; i < sizeof step_kinds / sizeof step_kinds[0]; i++) {
+		const char *at = strstr(text, step_kinds[i].start);
+		if (!at || (first && first < at))
+			continue;
+		first = at;
+		*kind_out = &step_kinds[i];
+	}
+	return first;
 }
 
-/* [func="f(int)"] as f, and files as their last parts: names in a chip are for people. */
+/* [func="f(int)"] as f, and files and modules as their last parts. */
 static void put_chip(struct browser *b, const char *text, struct buf *out)
 {
 	while (*text) {
-		bool is_file;
-		const char *at = find_step(text, &is_file), *end = at;
+		const struct step_kind *kind = NULL;
+		const char *at = find_step(text, &kind), *end = at;
 		while (end && *end && (*end != ']' || end[-1] != '"'))
 			end++;
 		if (!at || !*end) {
@@ -190,10 +238,9 @@ static void put_chip(struct browser *b, const char *text, struct buf *out)
 		}
 		buf_put(out, text, (size_t)(at - text));
 		char name[4096];
-		const char *start = at + strlen("[func=\"");
+		const char *start = at + strlen(kind->start);
 		snprintf(name, sizeof name, "%.*s", (int)(end - start - 1), start);
-		buf_puts(out, is_file ? name_path(&b->names, name, 40)
-				      : name_function(&b->names, name, 40));
+		buf_puts(out, kind->name(&b->names, name, STEP_COLS));
 		text = end + 1;
 	}
 }
@@ -209,40 +256,65 @@ static unsigned draw_chip(struct browser *b, const struct area *a, unsigned col,
 	return col;
 }
 
-/* Screens of classes over time, and those that show all rows, have none to choose or to order. */
-static bool is_chip_used(const struct state *s, const struct chip *c)
+/* What imported files cannot know, and whether their numbers are exact. */
+struct limits {
+	bool is_partial, is_estimated;
+	uint64_t unknown;
+};
+
+static void add_limits(const struct graph *g, struct limits *l)
 {
-	bool shows_all = s->screen == SCREEN_TIME || s->screen == SCREEN_BUTTERFLY ||
-			 (s->screen == SCREEN_SIZES && !has_rows_of_keys(s));
-	if (c->kind == STAGE_PERCENT)
-		return false;
-	if (!shows_all)
-		return true;
-	return c->kind == STAGE_BY || c->kind == STAGE_HIDE || c->kind == STAGE_ZOOM ||
-	       c->kind == STAGE_TRIM || c->kind == STAGE_COLLAPSE ||
-	       (c->kind == STAGE_WHERE && !c->is_of_rows);
+	const struct profile *p = g ? graph_profile(g) : NULL;
+	if (!p || !p->has_source)
+		return;
+	l->is_partial = l->is_partial || p->source.is_partial;
+	l->is_estimated = l->is_estimated || p->source.is_estimated;
+	l->unknown |= p->source.unknown;
 }
 
-/* What an imported file cannot know, and whether its numbers are exact. */
-static void put_limits(const struct profile *p, struct buf *out)
+static void put_limits(const struct limits *l, struct buf *out)
 {
-	if (!p->has_source)
-		return;
-	if (p->source.is_partial)
+	if (l->is_partial)
 		buf_puts(out, "cut off");
-	if (p->source.is_estimated)
+	if (l->is_estimated)
 		buf_printf(out, "%sestimated from samples", out->count_bytes ? ", " : "");
-	if (p->source.unknown) {
+	if (l->unknown) {
 		buf_printf(out, "%sunknown: ", out->count_bytes ? "; " : "");
-		profile_facts_text(p->source.unknown, out);
+		profile_facts_text(l->unknown, out);
 	}
+}
+
+/* Whole words of a list, and dots for the others. */
+static void cut_list(struct buf *list, unsigned cols, const char *dots)
+{
+	bool is_cut = false;
+	while (!list->has_failed && text_cols(list->data) + is_cut * text_cols(dots) > cols) {
+		char *comma = strrchr(list->data, ','), *semicolon = strrchr(list->data, ';');
+		comma = comma > semicolon ? comma : semicolon;
+		if (!comma)
+			return;
+		*comma = '\0';
+		list->count_bytes = (size_t)(comma - list->data);
+		is_cut = true;
+	}
+	if (is_cut)
+		buf_puts(list, dots);
 }
 
 static unsigned draw_limits(struct browser *b, const struct area *a)
 {
+	struct limits limits = {.unknown = 0};
 	struct buf text = {0};
 	unsigned cols = 0;
-	put_limits(b->model.profile, &text);
+	add_limits(b->model.now, &limits);
+	add_limits(b->model.before, &limits);
+	put_limits(&limits, &text);
+	if (text.count_bytes)
+		cut_list(&text, a->cols / 2, grid_is_utf8(a->grid) ? ", \u2026" : ", ...");
+	if (!text.has_failed && text.count_bytes && text_cols(text.data) > a->cols / 2) {
+		buf_clear(&text);
+		buf_puts(&text, limits.is_estimated ? "estimated" : "parts unknown");
+	}
 	if (text.count_bytes && !text.has_failed) {
 		unsigned width = text_cols(text.data);
 		cols = width < a->cols / 2 ? width : a->cols / 2;
@@ -286,7 +358,7 @@ void chrome_chips(struct browser *b, const struct area *a)
 	unsigned most = left.cols / shares > 12 ? left.cols * 2 / (shares + 1) : 12;
 	unsigned col = area_elide(&left, 0, 1, most, look_bold(ROLE_CHIP), s->head);
 	for (size_t i = 0; i < s->chip_count; i++) {
-		if (!is_chip_used(s, &s->chips[i]))
+		if (!state_uses(s, &s->chips[i]) || s->chips[i].kind == STAGE_PERCENT)
 			continue;
 		col = area_put(&left, 0, col, look(ROLE_DIM), chip_arrow(a));
 		col = draw_chip(b, &left, col, most, chip_text(&s->chips[i]));

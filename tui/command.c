@@ -22,7 +22,7 @@ static void put_shell(struct buf *out, const char *text)
 
 const char *state_columns(const struct state *s)
 {
-	if (state_chip(s, STAGE_SELECT) || query_population(s->head) == POP_COUNT)
+	if (query_population(s->head) == POP_COUNT)
 		return NULL;
 	if (s->screen == SCREEN_THREADS)
 		return "select thread, total, share, count, allocs, frees, temp, peak";

@@ -227,20 +227,29 @@ enum neap_err model_add_stage(struct model *m, enum ast_stage_kind kind, const c
 	return model_commit_if(m, s, s && state_add_chip(s, kind, text), error);
 }
 
+/* What chooses blocks before what chooses rows: it is what was asked for last.  SIZE_MAX: none. */
+static size_t last_chip(const struct state *s)
+{
+	size_t last = SIZE_MAX;
+	for (size_t i = s->chip_count; i-- > 0;) {
+		if (!state_uses(s, &s->chips[i]))
+			continue;
+		if (!state_rank(s->chips[i].kind, s->chips[i].is_of_rows))
+			return i;
+		last = last == SIZE_MAX ? i : last;
+	}
+	return last;
+}
+
 bool model_pop_chip(struct model *m)
 {
 	struct query_error error;
-	const struct state *now = model_state(m);
-	if (!now->chip_count)
-		return false;
 	struct state *s = model_edit(m);
-	if (!s)
+	size_t at = s ? last_chip(s) : SIZE_MAX;
+	if (at == SIZE_MAX) {
+		state_free(s);
 		return false;
-	/* What chooses blocks before what chooses rows: it is what was asked for last. */
-	size_t at = s->chip_count;
-	while (at && state_rank(s->chips[at - 1].kind, s->chips[at - 1].is_of_rows) > 0)
-		at--;
-	at = at ? at - 1 : s->chip_count - 1;
+	}
 	if (s->callers_depth && s->chips[at].kind == STAGE_WHERE)
 		s->callers_depth = 0;
 	state_remove_chip(s, at);

@@ -24,7 +24,7 @@ static void compose(const struct state *s, const struct compose *c, struct buf *
 	buf_puts(out, c->head ? c->head : s->head);
 	for (size_t i = 0; i < s->chip_count; i++) {
 		const struct chip *chip = &s->chips[i];
-		if (c->without_chip == i + 1 ||
+		if (c->without_chip == i + 1 || (c->for_screen && !state_uses(s, chip)) ||
 		    ((c->by || c->without_keys) && chip->kind == STAGE_BY) ||
 		    (c->without_rows && is_of_rows(chip)))
 			continue;
@@ -43,6 +43,7 @@ static void compose(const struct state *s, const struct compose *c, struct buf *
 void model_compose(const struct model *m, const struct compose *c, struct buf *out)
 {
 	struct compose full = *c;
+	full.for_screen = true;
 	if (!full.by && !state_chip(model_state(m), STAGE_BY))
 		full.by = full.default_by;
 	compose(model_state(m), &full, out);
