@@ -61,12 +61,12 @@ void query_step(struct buf *out, const struct graph_frame *f)
 	if (f->name) {
 		buf_puts(out, "func=");
 		query_quote(out, f->name);
-	} else if (f->kind != FRAME_ADDRESS && f->file_path) {
+	} else if (f->kind == FRAME_NO_STACK && f->file_path) {
 		buf_puts(out, "file=");
 		query_quote(out, f->file_path);
 		if (f->line)
 			buf_printf(out, " and line=%" PRIu32, f->line);
-	} else if (f->kind != FRAME_ADDRESS && f->module_path) {
+	} else if (f->kind == FRAME_NO_STACK && f->module_path) {
 		buf_puts(out, "module=");
 		query_quote(out, f->module_path);
 	} else if (f->module_path) {

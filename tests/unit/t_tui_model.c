@@ -202,6 +202,14 @@ Test(model, steps_name_any_frame, .init = begin, .fini = finish)
 	f = (struct graph_frame){.module_path = "/lib/x.so", .pc = 4096};
 	query_step(&text, &f);
 	cr_assert_str_eq(text.data, "[module=\"/lib/x.so\" and addr=4096]");
+	buf_clear(&text);
+	f = (struct graph_frame){.kind = FRAME_NO_STACK, .module_path = "/lib/x.so"};
+	query_step(&text, &f);
+	cr_assert_str_eq(text.data, "[module=\"/lib/x.so\"]");
+	buf_clear(&text);
+	f = (struct graph_frame){.kind = FRAME_NO_STACK, .file_path = "/x.c", .line = 7};
+	query_step(&text, &f);
+	cr_assert_str_eq(text.data, "[file=\"/x.c\" and line=7]");
 	buf_release(&text);
 }
 
