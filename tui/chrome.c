@@ -8,6 +8,7 @@
 
 #include "src/base/fmt.h"
 #include "tui/follow.h"
+#include "tui/help.h"
 #include "tui/show.h"
 
 /* ---- title -------------------------------------------------------------------------------- */
@@ -382,9 +383,21 @@ static const struct key_binding *binding_of_rank(unsigned rank)
 #define RANK_ENTER 3u
 #define RANK_TIME  21u
 
-/* Is it a key that does something on this screen? */
-static bool is_used(enum screen s, enum action action)
+/* What is left where there is an error in place of the view. */
+static bool is_used_by_failure(enum action action)
 {
+	return action == ACTION_HELP || action == ACTION_QUERY || action == ACTION_POPULATION ||
+	       action == ACTION_UNDO || action == ACTION_BACK || action == ACTION_QUIT;
+}
+
+/* Is it a key that does something on this screen? */
+static bool is_used(const struct browser *b, enum action action)
+{
+	enum screen s = model_state(&b->model)->screen;
+	if (b->help)
+		return action == ACTION_FIND || action == ACTION_BACK;
+	if (b->failure.code)
+		return is_used_by_failure(action);
 	bool has_functions =
 		s != SCREEN_SIZES && s != SCREEN_THREADS && s != SCREEN_MODULES && s != SCREEN_RUN;
 	switch (action) {
@@ -398,6 +411,9 @@ static bool is_used(enum screen s, enum action action)
 		return has_functions;
 	case ACTION_FIND:
 		return view_of(s)->find;
+	case ACTION_RANGE:
+	case ACTION_MEASURE:
+		return model_knows_times(&b->model);
 	default:
 		return true;
 	}
@@ -413,14 +429,15 @@ static unsigned next_rank(enum screen s, unsigned rank)
 	return rank + 1;
 }
 
-static void draw_keys(const struct area *a, enum screen s)
+static void draw_keys(const struct browser *b, const struct area *a)
 {
+	enum screen s = model_state(&b->model)->screen;
 	unsigned col = 1;
 	for (unsigned rank = 1;; rank = next_rank(s, rank)) {
 		const struct key_binding *k = binding_of_rank(rank);
 		if (!k)
 			return;
-		if (!is_used(s, k->action))
+		if (!is_used(b, k->action))
 			continue;
 		char key[16];
 		snprintf(key, sizeof key, "%.*s", (int)strcspn(k->keys, " "), k->keys);
@@ -436,7 +453,9 @@ void chrome_footer(struct browser *b, const struct area *a)
 {
 	struct buf place = {0};
 	const struct view *v = view_of(model_state(&b->model)->screen);
-	if (v->place && !b->failure.code)
+	if (b->help)
+		help_place(b, &place);
+	else if (v->place && !b->failure.code)
 		v->place(browser_self(b), &place);
 	const char *text = place.count_bytes && !place.has_failed ? place.data : "";
 	unsigned width = text_cols(text);
@@ -446,7 +465,7 @@ void chrome_footer(struct browser *b, const struct area *a)
 	if (b->message[0])
 		area_elide(&left, 0, 1, left.cols - 1, look(b->message_role), b->message);
 	else
-		draw_keys(&left, model_state(&b->model)->screen);
+		draw_keys(b, &left);
 	if (width)
 		area_right(a, 0, a->cols - 1, width, look(ROLE_DIM), text);
 	buf_release(&place);

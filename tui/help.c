@@ -21,10 +21,10 @@ static const char introduction[] =
 	"TOTAL counts a block in every function on its call path, SELF only in the one that "
 	"allocated it.  Rows add up: what is not shown is one row, with the key that shows it.\n"
 	"\n"
-	"  What holds memory?         Tree (1): follow the largest rows; i inverts it\n"
-	"  When?                      Time (3): Enter on a slice shows its callers\n"
-	"  What leaks?                b until the line says leaked\n"
-	"  What churns?               b until it says temporary\n"
+	"  What holds memory?           Tree (1): follow the largest rows; i inverts it\n"
+	"  When?                        Time (3): Enter on a slice shows its callers\n"
+	"  What leaks?                  b until the line says leaked\n"
+	"  What churns?                 b until it says temporary\n"
 	"  What grew between two runs?  neap browse OLD NEW\n"
 	"\n";
 
@@ -164,11 +164,25 @@ bool help_find(struct browser *b, const char *text, bool is_back, bool is_here)
 	return list_find(&b->help->list, &s, fits);
 }
 
+void help_place(const struct browser *b, struct buf *out)
+{
+	list_place(&b->help->list, out);
+}
+
+static void press(struct help *h, const struct area *a, struct mouse m)
+{
+	bool is_wheel = m.kind == MOUSE_WHEEL_UP || m.kind == MOUSE_WHEEL_DOWN;
+	if (!is_wheel && (m.row < a->row || m.row >= a->row + a->rows))
+		return;
+	m.row -= is_wheel ? 0 : a->row;
+	list_mouse(&h->list, &m);
+}
+
 void help_input(struct browser *b, const struct input *in)
 {
 	struct help *h = b->help;
 	if (in->key == SPECIAL_MOUSE) {
-		list_mouse(&h->list, &in->mouse);
+		press(h, &b->view_area, in->mouse);
 		return;
 	}
 	enum action action = keymap_action(in->key);

@@ -14,4 +14,7 @@ void help_draw(struct browser *b, const struct area *a);
 /* help_find - as a view's find. */
 bool help_find(struct browser *b, const char *text, bool is_back, bool is_here);
 
+/* help_place - as a view's place. */
+void help_place(const struct browser *b, struct buf *out);
+
 #endif
