@@ -63,6 +63,8 @@ size_t brackets_step(const char *s, size_t i, struct brackets *b)
 {
 	bool is_deep = b->depth >= ANGLES_DEPTH;
 	size_t bytes;
+	if (b->depth < 0)
+		return i + 1;
 	switch (s[i]) {
 	case 'o':
 		bytes = operator_symbol_bytes(s, i);

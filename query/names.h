@@ -20,7 +20,7 @@ struct part {
  * they are not.
  */
 struct brackets {
-	int depth;       /* -1: one was closed that was not open */
+	int depth;       /* -1 from where one was closed that was not open */
 	uint64_t angles; /* bit n: that of depth n is a '<' */
 };
 /* brackets_step - over one character, or a whole operator's name; returns the next index. */

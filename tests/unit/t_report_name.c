@@ -351,3 +351,19 @@ Test(query_match, knows_a_function_without_its_tags)
 	cr_expect(fits("text", "text[abi:v1]"));
 	cr_expect(!fits("operator", "operator[](int)"));
 }
+
+/* Names of other languages have brackets that do not nest: ")::(<x>". */
+Test(query_names, stays_outside_once_a_bracket_did_not_match)
+{
+	static const char *const names[] = {"a)", "a))", ")::(<x>", ">b(c)", "f(a]<b>(c)"};
+	for (size_t k = 0; k < sizeof names / sizeof names[0]; k++) {
+		struct brackets b = {0};
+		bool was_wrong = false;
+		for (size_t i = 0; names[k][i]; i = brackets_step(names[k], i, &b)) {
+			cr_expect(!was_wrong || b.depth == -1, "'%s' at %zu", names[k], i);
+			was_wrong = was_wrong || b.depth < 0;
+		}
+		cr_expect_eq(b.depth, k + 1 < sizeof names / sizeof names[0] ? -1 : 0, "'%s'",
+			     names[k]);
+	}
+}
