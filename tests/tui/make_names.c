@@ -43,6 +43,7 @@ static const char *const names[] = {
 	"",
 	" ",
 	"%s%n%1000000d",
+	")::(<x>::>y",
 };
 #define NAME_COUNT (sizeof names / sizeof names[0])
 

@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
-# A monkey at the browser: random keys, mouse events and sizes on ordinary, hostile, empty and
-# damaged profiles and on two at once; monkey.c and invariants.c say what must hold.
+# A monkey at the browser: random keys, mouse events and sizes on ordinary, hostile, empty, damaged
+# and imported profiles and on two at once; monkey.c and invariants.c say what must hold.
 #
 #   NEAP_MONKEY_INPUTS=100000   in all (make check-tui-long)
 #   NEAP_MONKEY_SEED=7          another monkey
 #   NEAP_MONKEY_FILE=FILE       this profile only
 
 set -u
+source_dir=${srcdir_abs:-$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)}
 build_dir=${builddir_abs:-$PWD}
 inputs=${NEAP_MONKEY_INPUTS:-2000}
 seed=${NEAP_MONKEY_SEED:-1}
@@ -37,11 +38,15 @@ fi
 	"$build_dir/tests/tui/make_names" "$folder/names.neap" || exit 1
 head -c $(($(stat -c %s "$folder/json.neap") * 2 / 3)) "$folder/json.neap" >"$folder/partial.neap"
 cp "$folder/names.neap" "$folder/same.neap"
-inputs=$((inputs / 10)) # of each
-for name in json hostile names forked nonames empty partial; do
+for name in peak.massif go.pb.gz; do
+	"$build_dir/neap" import -o "$folder/$name.neap" "$source_dir/tests/exchange/$name" 2>/dev/null || exit 1
+done
+inputs=$((inputs / 13)) # of each
+for name in json hostile names forked nonames empty partial peak.massif go.pb.gz; do
 	play "$folder/$name.neap"
 done
 play "$folder/json.neap" "$folder/forked.neap"
 play "$folder/names.neap" "$folder/same.neap"
+play "$folder/json.neap" "$folder/peak.massif.neap"
 play "$folder/empty.neap" "$folder/hostile.neap"
 [ "$failed" = 0 ]
