@@ -103,7 +103,13 @@ enum ast_quantifier {
 	QUANT_ALL,
 	QUANT_NONE,
 	QUANT_LEAF,
-	QUANT_ROOT
+	QUANT_ROOT,
+	QUANT_CALLER
+};
+/* Which frame of a stack, or which frames. */
+struct ast_quant {
+	enum ast_quantifier of;
+	uint32_t up; /* QUANT_CALLER: frames further out than the leaf, from 1 */
 };
 enum ast_op {
 	OP_EQ,
@@ -130,11 +136,12 @@ enum ast_expr_kind {
 };
 
 struct ast_compare {
-	enum ast_quantifier quantifier;
+	struct ast_quant quantifier;
 	enum ast_field
 		field; /* FIELD_NONE: then `column` is meant (only where rows are filtered) */
 	enum ast_column column; /* COL_NONE too: the key `time` or `class`, by its word */
 	struct ast_text word;   /* as written, also for keys of other stages */
+	struct ast_text key;    /* what rows call it: `caller.func` where word is `func` */
 	struct ast_text label;  /* KEY of label.KEY */
 	enum ast_op op;
 	struct ast_pattern
@@ -163,9 +170,9 @@ struct ast_expr {
 	struct ast_span span;
 	struct ast_expr **items; /* EXPR_AND, EXPR_OR: two or more; EXPR_NOT, EXPR_QUANT: one */
 	size_t item_count;
-	enum ast_quantifier quantifier; /* EXPR_QUANT */
-	struct ast_compare compare;     /* EXPR_COMPARE */
-	struct ast_step *steps;         /* EXPR_PATH: one or more; EXPR_STEP: one */
+	struct ast_quant quantifier; /* EXPR_QUANT */
+	struct ast_compare compare;  /* EXPR_COMPARE */
+	struct ast_step *steps;      /* EXPR_PATH: one or more; EXPR_STEP: one */
 	size_t step_count;
 	bool is_rooted, is_leafed; /* EXPR_PATH: ^ and $ */
 	struct ast_text name;      /* EXPR_NAME: of a let, without $ */
@@ -193,6 +200,7 @@ enum ast_key_kind {
 struct ast_key {
 	enum ast_key_kind kind;
 	enum ast_field field;
+	struct ast_quant quantifier; /* leaf, root, caller: the frame whose field it is */
 	struct ast_text label;
 	bool has_bucket;
 	struct ast_quantity bucket; /* field:bucket, time:DURATION */

@@ -128,7 +128,9 @@ static bool is_of_nodes(const struct plan *pl)
 {
 	bool has_step = pl->view_stage && pl->view_stage->has_step;
 	for (size_t k = 0; k < pl->key_count; k++) {
-		if (pl->keys[k].kind == KEY_STACK || pl->keys[k].field == FIELD_DEPTH)
+		enum ast_quantifier of = pl->keys[k].frame.of;
+		if (pl->keys[k].kind == KEY_STACK || pl->keys[k].field == FIELD_DEPTH ||
+		    of == QUANT_CALLER || of == QUANT_ROOT)
 			return false;
 	}
 	return (space_is_of_frames(pl) || space_is_of_tuples(pl)) && !has_step &&

@@ -150,6 +150,7 @@ struct extremes { /* of the main measure of one side, by group */
 };
 
 struct inverted;
+struct tuples;
 struct lifetimes;
 struct row_list;
 
@@ -175,6 +176,7 @@ struct exec {
 
 	struct space space;
 	struct inverted *inverted;
+	struct tuples *tuples;
 	struct sums sums[2][MEASURE_COUNT];
 	struct places *places[2]; /* [vnode_count / 64 + 1]: where cells of any measure are */
 	struct prefix prefix[2];
@@ -255,6 +257,9 @@ void inverted_places(const struct exec *x, uint32_t v, size_t side,
 		     void (*add)(const struct exec *x, size_t side, uint32_t place));
 /* Values of keys (exec_tuple.c). */
 enum neap_err space_build_tuples(struct exec *x);
+/* tuples_place - the groups of other cells than the query's own; new groups come after all others. */
+enum neap_err tuples_place(struct exec *x, size_t side, const struct cells *c, uint32_t *group_out);
+void tuples_free(struct tuples *t); /* NULL is fine */
 /* key_slice - where the slice of a key begins that a value is in. */
 uint64_t key_slice(const struct plan_key *k, uint64_t value);
 enum neap_err space_build_peek(struct exec *x);

@@ -405,6 +405,12 @@ struct result_cell group_key(struct exec *x, const struct group *g, size_t key_i
 	if (k->kind == KEY_STACK)
 		return text_cell(""); /* its frames are listed instead */
 	uint64_t value = g->values ? g->values[key_idx] : UNKNOWN;
+	if (k->frame.of != QUANT_DEFAULT) {
+		struct group of = {.side = g->value_side, .entry = (entry_id)value};
+		if (value == UNKNOWN)
+			return k->type == RESULT_TEXT ? text_cell("[none]") : number_cell(value);
+		return frame_cell(x, &of, k);
+	}
 	if (k->kind == KEY_TIME)
 		return number_cell(value);
 	switch (k->field) {

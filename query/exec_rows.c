@@ -389,7 +389,8 @@ static enum neap_err sort_default(struct exec *x, uint32_t *groups, size_t count
 	const struct plan_key *first = pl->key_count ? &pl->keys[0] : NULL;
 	struct sort_key by[8] = {{.column = {.column = COL_TOTAL}}};
 	size_t by_count = 1;
-	bool is_series = first && (first->type == RESULT_NS || first->bucket_kind != BUCKET_NONE);
+	bool is_series = first && pl->view != VIEW_TIMELINE &&
+			 (first->type == RESULT_NS || first->bucket_kind != BUCKET_NONE);
 	if (pl->view == VIEW_HIST || pl->view == VIEW_SOURCE || is_series)
 		by_count = 0; /* by the keys */
 	else if (pl->view == VIEW_PEEK)
@@ -462,7 +463,7 @@ static enum neap_err fits_compare(struct exec *x, const struct row *r, const str
 	const struct ast_compare *c = &e->compare;
 	struct plan_column column;
 	enum ast_column named = c->field < FIELD_COUNT ? COL_NONE : c->column;
-	enum neap_err code = plan_column_of(x->pl, &c->word, named, &column);
+	enum neap_err code = plan_column_of(x->pl, &c->key, named, &column);
 	*out = false;
 	if (code || (column.is_key && r->group == GROUP_NONE))
 		return code;

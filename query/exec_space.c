@@ -316,7 +316,9 @@ void space_release(struct exec *x)
 		}
 	}
 	inverted_free(x->inverted);
+	tuples_free(x->tuples);
 	x->inverted = NULL;
+	x->tuples = NULL;
 	merged_release(&sp->merged);
 	merged_release(&x->stack_tree);
 	mem_free(sp->groups);

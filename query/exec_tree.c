@@ -264,6 +264,10 @@ uint8_t *mark_cells(const struct exec *x, size_t side, bool upwards)
 	uint8_t *marks = mem_zarray(s->count, 1);
 	if (!marks)
 		return NULL;
+	if (x->pl->view == VIEW_TIMELINE) { /* it looks at cells of other instants, too */
+		memset(marks, 1, s->count);
+		return marks;
+	}
 	for (size_t m = 0; m < MEASURE_COUNT; m++) {
 		for (size_t i = 0; i < x->cells[side][m].count; i++)
 			marks[x->place[side][m][i]] = 1;

@@ -21,8 +21,9 @@
  */
 struct tuples {
 	struct exec *x;
-	size_t width;    /* values of a tuple: the keys, and the group of the leaf */
-	size_t frame_at; /* index of the latter; SIZE_MAX: none */
+	size_t width;                  /* values of a tuple: the keys, and the group of the leaf */
+	size_t frame_at;               /* index of the latter; SIZE_MAX: none */
+	struct frame_groups *of_frame; /* by key: groups of entries, where it is of one frame */
 	struct level {
 		struct map joined; /* number so far and value -> number */
 		struct map large;  /* values that do not fit into 31 bits -> their number */
@@ -86,13 +87,51 @@ static bool type_value(struct tuples *t, const struct cells *c, size_t i, size_t
 	return text != UINT32_MAX;
 }
 
+/* The frame that a key is of; ENTRY_NONE: the stack has none there. */
+static entry_id key_entry(const struct tuples *t, size_t side, size_t site, struct ast_quant of)
+{
+	const struct stacks *s = t->x->stacks[side];
+	if (of.of == QUANT_LEAF)
+		return space_leaf_entry(t->x, side, site);
+	uint32_t v = stacks_up(s, s->leaf[site], of.up);
+	while (of.of == QUANT_ROOT && v != VNODE_ROOT && s->parent[v] != VNODE_ROOT)
+		v = s->parent[v];
+	return s->entry[v];
+}
+
+/* Frames without a line, or an address, are shown as stacks without the frame: as one. */
+static bool has_number(const struct query_file *f, entry_id entry, const struct plan_key *k)
+{
+	if (k->type == RESULT_TEXT)
+		return true;
+	struct graph_frame frame = graph_entry(f->g, entry);
+	return k->field == FIELD_LINE ? frame.line : frame.frame;
+}
+
+static void frame_value(struct tuples *t, const struct cells *c, size_t side, size_t i, size_t k)
+{
+	const struct plan_key *key = &t->x->pl->keys[k];
+	entry_id entry = key_entry(t, side, cell_site(c, i), key->frame);
+	t->tuple[k] = t->shown[k] = UNKNOWN;
+	if (entry == ENTRY_NONE || !has_number(c->file, entry, key))
+		return;
+	t->tuple[k] = t->of_frame[k].group[side][entry];
+	t->shown[k] = entry;
+}
+
 static bool key_value(struct tuples *t, const struct cells *c, size_t side, size_t i, size_t k)
 {
 	const struct plan_key *key = &t->x->pl->keys[k];
 	const struct profile *p = c->file->p;
 	int64_t value = 0;
 	bool is_known = true;
-	if (key->kind == KEY_STACK) {
+	if (key->frame.of != QUANT_DEFAULT) {
+		frame_value(t, c, side, i, k);
+		return true;
+	}
+	if (key->is_step) {
+		value = 0; /* see exec_time.c */
+	} else if (key->kind == KEY_STACK) {
 		uint32_t leaf = t->x->stacks[side]->leaf[cell_site(c, i)];
 		value = t->x->stack_tree.place[side][leaf];
 	} else if (key->kind == KEY_TIME) {
@@ -122,7 +161,8 @@ static bool key_value(struct tuples *t, const struct cells *c, size_t side, size
 static bool is_of_site(const struct tuples *t, size_t k)
 {
 	const struct plan_key *key = k < t->x->pl->key_count ? &t->x->pl->keys[k] : NULL;
-	if (!key || key->is_frame || key->kind == KEY_STACK)
+	if (!key || key->is_frame || key->is_step || key->kind == KEY_STACK ||
+	    key->frame.of != QUANT_DEFAULT)
 		return true;
 	return key->kind == KEY_FIELD && (key->field == FIELD_SIZE || key->field == FIELD_API);
 }
@@ -180,7 +220,8 @@ static bool is_joined(const struct tuples *t, size_t k)
 
 /* The cells whose values are joined, in order, and the number of each so far. */
 struct joining {
-	size_t side, m;
+	size_t side;
+	const struct cells *of;
 	const uint32_t *cells; /* NULL: all of them */
 	uint32_t *numbers;
 	size_t count;
@@ -194,7 +235,7 @@ static size_t cell_at(const struct joining *j, size_t at)
 /* One more value of each. */
 static bool join_column(struct tuples *t, const struct joining *j, size_t k, bool is_first)
 {
-	const struct cells *c = &t->x->cells[j->side][j->m];
+	const struct cells *c = j->of;
 	struct map *joined = &t->levels[k].joined;
 	uint64_t *keys = mem_array(j->count, sizeof *keys);
 	bool is_alone = is_first && t->join_count > 1, is_good = keys;
@@ -224,14 +265,25 @@ static bool join_some(struct tuples *t, const struct joining *j, bool of_site)
 	return true;
 }
 
-static bool add_group(struct tuples *t, size_t side, size_t m, size_t i)
+/* The frame of the first key that has one stands for the group. */
+static void name_by_key(const struct tuples *t, struct group *g)
+{
+	for (size_t k = 0; k < t->x->pl->key_count && g->entry == ENTRY_NONE; k++) {
+		if (t->x->pl->keys[k].frame.of == QUANT_DEFAULT || g->values[k] == UNKNOWN)
+			continue;
+		g->entry = (entry_id)g->values[k];
+		g->side = g->value_side;
+	}
+}
+
+static bool add_group(struct tuples *t, size_t side, const struct cells *c, size_t i)
 {
 	struct group g = {.value_side = (uint8_t)side, .entry = ENTRY_NONE};
 	uint64_t *values = arena_alloc(&t->x->pl->arena, t->width * sizeof *values + 1);
 	bool is_good = values &&
 		       vec_reserve((void **)&t->groups, &t->cap, t->count + 1, sizeof *t->groups);
 	for (size_t k = 0; is_good && k < t->width; k++)
-		is_good = value_at(t, &t->x->cells[side][m], side, i, k);
+		is_good = value_at(t, c, side, i, k);
 	if (!is_good)
 		return false;
 	memcpy(values, t->shown, t->width * sizeof *values);
@@ -240,15 +292,16 @@ static bool add_group(struct tuples *t, size_t side, size_t m, size_t i)
 		uint64_t frame = t->tuple[t->frame_at];
 		g.entry = t->x->frames.groups[frame].entry;
 		g.side = t->x->frames.groups[frame].side;
+	} else {
+		name_by_key(t, &g);
 	}
 	t->groups[t->count++] = g;
 	return true;
 }
 
 /* Cells of sites that were not met, one of each; all of sites with blocks of many sizes. */
-static size_t list_new(struct tuples *t, size_t side, size_t m, uint32_t *cells)
+static size_t list_new(struct tuples *t, size_t side, const struct cells *c, uint32_t *cells)
 {
-	const struct cells *c = &t->x->cells[side][m];
 	size_t count = 0;
 	for (size_t i = 0; i < c->count; i++) {
 		uint32_t *known = &t->of_site[side][cell_site(c, i)];
@@ -262,16 +315,15 @@ static size_t list_new(struct tuples *t, size_t side, size_t m, uint32_t *cells)
 }
 
 /* The part of the numbers that the sites give. */
-static bool number_sites(struct tuples *t, size_t side, size_t m, uint32_t *numbers)
+static bool number_sites(struct tuples *t, size_t side, const struct cells *c, uint32_t *numbers)
 {
-	const struct cells *c = &t->x->cells[side][m];
 	uint32_t *of_site = t->of_site[side];
 	uint32_t *cells = mem_array(c->count, sizeof *cells);
-	struct joining j = {.side = side, .m = m, .cells = cells};
+	struct joining j = {.side = side, .of = c, .cells = cells};
 	j.numbers = mem_zarray(c->count, sizeof *j.numbers);
 	bool is_good = cells && j.numbers;
 	if (is_good) {
-		j.count = list_new(t, side, m, cells);
+		j.count = list_new(t, side, c, cells);
 		is_good = join_some(t, &j, true);
 	}
 	for (size_t i = 0, at = 0; is_good && i < c->count; i++) {
@@ -286,20 +338,26 @@ static bool number_sites(struct tuples *t, size_t side, size_t m, uint32_t *numb
 	return is_good;
 }
 
+/* The group of each cell. */
+static bool place_cells(struct tuples *t, size_t side, const struct cells *c, uint32_t *group_out)
+{
+	struct joining j = {.side = side, .of = c, .numbers = group_out, .count = c->count};
+	if (j.count)
+		memset(group_out, 0, j.count * sizeof *group_out);
+	bool is_good =
+		(!t->site_count || number_sites(t, side, c, group_out)) && join_some(t, &j, false);
+	for (size_t i = 0; is_good && i < j.count; i++)
+		is_good = group_out[i] < t->count || add_group(t, side, c, i);
+	return is_good;
+}
+
 static bool place_measure(struct tuples *t, size_t side, size_t m)
 {
 	struct exec *x = t->x;
-	uint32_t *numbers = x->place[side][m];
-	struct joining j = {
-		.side = side, .m = m, .numbers = numbers, .count = x->cells[side][m].count};
-	if (j.count)
-		memset(numbers, 0, j.count * sizeof *numbers);
-	bool is_good =
-		(!t->site_count || number_sites(t, side, m, numbers)) && join_some(t, &j, false);
-	for (size_t i = 0; is_good && i < j.count; i++) {
-		is_good = numbers[i] < t->count || add_group(t, side, m, i);
-		x->self[side][m][i] = numbers[i];
-	}
+	const struct cells *c = &x->cells[side][m];
+	bool is_good = place_cells(t, side, c, x->place[side][m]);
+	if (is_good && c->count)
+		memcpy(x->self[side][m], x->place[side][m], c->count * sizeof *x->self[side][m]);
 	return is_good;
 }
 
@@ -314,6 +372,23 @@ static bool place_all(struct tuples *t)
 		}
 	}
 	return is_good;
+}
+
+/* Groups of the frames that keys are of, each key for itself. */
+static enum neap_err group_frames(struct tuples *t)
+{
+	const struct plan *pl = t->x->pl;
+	enum neap_err code = NEAP_OK;
+	t->of_frame = mem_zarray(pl->key_count, sizeof *t->of_frame);
+	if (!t->of_frame)
+		return exec_no_memory(t->x);
+	for (size_t k = 0; !code && k < pl->key_count; k++) {
+		struct plan_key key = pl->keys[k];
+		key.is_frame = true;
+		if (key.frame.of != QUANT_DEFAULT)
+			code = frame_groups_build(t->x, &key, 1, &t->of_frame[k]);
+	}
+	return code;
 }
 
 /* What the keys need: the groups of frames, the tree of stacks. */
@@ -331,6 +406,8 @@ static enum neap_err prepare(struct tuples *t)
 	t->frame_at = has_frame ? pl->key_count : SIZE_MAX;
 	if (has_frame)
 		code = frame_groups_build(x, pl->keys, pl->key_count, &x->frames);
+	if (!code)
+		code = group_frames(t);
 	if (!code && has_stack)
 		code = stack_groups_build(x);
 	if (!code && has_stack)
@@ -358,19 +435,26 @@ static enum neap_err prepare_sites(struct tuples *t)
 	return NEAP_OK;
 }
 
-static void release(struct tuples *t)
+void tuples_free(struct tuples *t)
 {
+	if (!t)
+		return;
 	for (size_t k = 0; t->levels && k < t->width; k++) {
 		map_release(&t->levels[k].joined);
 		map_release(&t->levels[k].large);
 	}
+	for (size_t k = 0; t->of_frame && k < t->x->pl->key_count; k++)
+		frame_groups_release(&t->of_frame[k]);
+	mem_free(t->of_frame);
 	mem_free(t->levels);
 	mem_free(t->of_site[0]);
 	mem_free(t->of_site[1]);
 	mem_free(t->tuple);
 	mem_free(t->shown);
+	mem_free(t);
 }
 
+/* The space takes the groups. */
 static void use_groups(struct exec *x, struct group *groups, size_t count)
 {
 	struct space *sp = &x->space;
@@ -381,15 +465,24 @@ static void use_groups(struct exec *x, struct group *groups, size_t count)
 
 enum neap_err space_build_tuples(struct exec *x)
 {
-	struct tuples t = {.x = x};
-	enum neap_err code = prepare(&t);
+	struct tuples *t = x->tuples = mem_zalloc(sizeof *t);
+	if (!t)
+		return exec_no_memory(x);
+	t->x = x;
+	enum neap_err code = prepare(t);
 	if (!code)
-		code = prepare_sites(&t);
-	if (!code && !place_all(&t))
+		code = prepare_sites(t);
+	if (!code && !place_all(t))
 		code = exec_no_memory(x);
-	use_groups(x, t.groups, t.count);
-	release(&t);
+	use_groups(x, t->groups, t->count);
 	return code;
+}
+
+enum neap_err tuples_place(struct exec *x, size_t side, const struct cells *c, uint32_t *group_out)
+{
+	bool is_good = place_cells(x->tuples, side, c, group_out);
+	use_groups(x, x->tuples->groups, x->tuples->count);
+	return is_good ? NEAP_OK : exec_no_memory(x);
 }
 
 /* ---- peek ---------------------------------------------------------------------------------- */

@@ -344,18 +344,31 @@ static bool root_cells(struct where *w, const struct cells *c, const uint8_t *en
 	return flags;
 }
 
+/* Stacks that have no frame so far out fit nothing. */
+static void caller_cells(const struct cells *c, const uint8_t *entries, uint32_t up, uint8_t *out)
+{
+	const struct stacks *s = c->file->stacks;
+	for (size_t i = 0; i < c->count; i++) {
+		uint32_t v = stacks_up(s, cell_leaf(c, i), up);
+		out[i] = v != VNODE_ROOT && entries[s->entry[v]];
+	}
+}
+
 static bool frame_cells(struct where *w, const struct cells *c, const struct ast_expr *x,
-			enum ast_quantifier quantifier, uint8_t *out)
+			struct ast_quant quantifier, uint8_t *out)
 {
 	const struct ast_expr *of = x->kind == EXPR_QUANT ? x->items[0] : x;
 	const uint8_t *entries = where_entries(w, c->file, of);
 	if (!entries)
 		return false;
-	switch (quantifier) {
+	switch (quantifier.of) {
 	case QUANT_ALL:
 		return all_cells(w, c, x, entries, out);
 	case QUANT_LEAF:
 		leaf_cells(c, entries, out);
+		return true;
+	case QUANT_CALLER:
+		caller_cells(c, entries, quantifier.up, out);
 		return true;
 	case QUANT_ROOT:
 		return root_cells(w, c, entries, out);

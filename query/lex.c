@@ -10,6 +10,8 @@
 
 #include <string.h>
 
+#include "query/vocab.h"
+
 static bool is_digit(char c)
 {
 	return c >= '0' && c <= '9';
@@ -144,19 +146,14 @@ static uint32_t word_end(const struct lexer *l, uint32_t pos, enum lex_mode mode
 /* `leaf.func`: the word before the dot, if it is a quantifier or `label`. */
 static uint32_t prefix_end(const struct lexer *l, uint32_t pos, uint32_t end)
 {
-	static const char *const prefixes[] = {
-#define QUANTIFIER(id, word, meaning) word,
-#include "query/fields.def"
-		"label",
-	};
-	const char *dot = memchr(l->text + pos, '.', end - pos);
-	size_t bytes = dot ? (size_t)(dot - (l->text + pos)) : 0;
-	for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++) {
-		if (dot && strlen(prefixes[i]) == bytes &&
-		    !memcmp(prefixes[i], l->text + pos, bytes))
-			return pos + (uint32_t)bytes;
-	}
-	return end;
+	const char *word = l->text + pos;
+	const char *dot = memchr(word, '.', end - pos);
+	size_t bytes = dot ? (size_t)(dot - word) : 0;
+	struct ast_quant quantifier;
+	if (!dot)
+		return end;
+	bool is_label = bytes == strlen("label") && !memcmp(word, "label", bytes);
+	return is_label || vocab_quantifier(word, bytes, &quantifier) ? pos + (uint32_t)bytes : end;
 }
 
 bool lex_is_word(const char *s, size_t bytes, enum lex_mode mode)

@@ -7,6 +7,7 @@ query_libquery_la_SOURCES = \
 	query/exec.c \
 	query/exec.h \
 	query/exec_cells.c \
+	query/exec_classes.c \
 	query/exec_column.c \
 	query/exec_frames.c \
 	query/exec_group.c \
@@ -68,6 +69,7 @@ query_libquery_la_SOURCES = \
 	query/session.c \
 	query/stacks.c \
 	query/stacks.h \
+	query/timeline.h \
 	query/transform.c \
 	query/vocab.c \
 	query/vocab.h \

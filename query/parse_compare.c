@@ -217,7 +217,7 @@ const struct vocab_word *find_field(const struct parser *p, const struct token *
 	return w && w->id != KEY_STACK ? w : NULL;
 }
 
-bool parse_compare(struct parser *p, const struct token *t, enum ast_quantifier q, uint32_t start,
+bool parse_compare(struct parser *p, const struct token *t, struct ast_quant q, uint32_t start,
 		   struct ast_expr **out)
 {
 	struct ast_expr *e = expr_new(p, EXPR_COMPARE, t->span);
@@ -231,6 +231,9 @@ bool parse_compare(struct parser *p, const struct token *t, enum ast_quantifier 
 		     c->field == FIELD_NONE || w->of == OF_BLOCK ? w->word : NULL);
 	c->quantifier = q;
 	if (!parser_text(p, t, &c->word))
+		return false;
+	c->key = c->word;
+	if (!parser_key_word(p, q, &c->key))
 		return false;
 	if (c->field == FIELD_LABEL && !parse_label_key(p, &c->label))
 		return false;

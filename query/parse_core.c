@@ -279,6 +279,22 @@ bool parser_text(struct parser *p, const struct token *t, struct ast_text *out)
 	return true;
 }
 
+bool parser_key_word(struct parser *p, struct ast_quant q, struct ast_text *word)
+{
+	struct buf joined = {0};
+	if (!quant_is_one_frame(q))
+		return true;
+	vocab_put_quantifier(q, &joined);
+	buf_printf(&joined, ".%s", word->s);
+	char *s = joined.has_failed
+			  ? NULL
+			  : arena_strndup(&p->script->arena, joined.data, joined.count_bytes);
+	word->bytes = (uint32_t)joined.count_bytes;
+	word->s = s;
+	buf_release(&joined);
+	return s || parser_no_memory(p);
+}
+
 struct ast_span span_to_here(const struct parser *p, uint32_t start)
 {
 	return (struct ast_span){start, p->pos > start ? p->pos - start : 0};

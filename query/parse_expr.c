@@ -156,7 +156,7 @@ bool parse_frame_expr(struct parser *p, struct ast_span open, struct ast_expr **
 	return true;
 }
 
-static bool parse_quantified_field(struct parser *p, enum ast_quantifier q, uint32_t start,
+static bool parse_quantified_field(struct parser *p, struct ast_quant q, uint32_t start,
 				   struct ast_expr **out)
 {
 	char shown[SHOWN_BYTES];
@@ -182,10 +182,10 @@ static bool parse_quantified_field(struct parser *p, enum ast_quantifier q, uint
 	return is_good;
 }
 
-static bool parse_quant(struct parser *p, const struct vocab_word *w, struct ast_expr **out)
+static bool parse_quant(struct parser *p, const struct vocab_word *w, struct ast_quant q,
+			struct ast_expr **out)
 {
 	struct token t = parser_take(p);
-	enum ast_quantifier q = (enum ast_quantifier)w->id;
 	note_let_use(p, NULL, w->word);
 	if (parser_is(p, LEX_NAME, TOK_DOT, "a field of that frame"))
 		return parse_quantified_field(p, q, t.span.start, out);
@@ -364,7 +364,8 @@ static bool parse_word(struct parser *p, struct ast_expr **out)
 	else if (w)
 		want_ops(p, w->type);
 	if (is_label || is_op_next(p))
-		return parse_compare(p, &t, QUANT_DEFAULT, t.span.start, out);
+		return parse_compare(p, &t, (struct ast_quant){.of = QUANT_DEFAULT}, t.span.start,
+				     out);
 	if (pattern.is_quantity) {
 		parser_forget(p);
 		parser_fail_at(p, t.span, "'%s' is a number, not a condition",
@@ -408,14 +409,15 @@ static bool parse_primary(struct parser *p, struct ast_expr **out)
 	if (t.kind == TOK_NAME)
 		return parse_name(p, out);
 	if (t.kind == TOK_WORD) {
+		struct ast_quant quant;
 		const struct vocab_word *q =
-			vocab_find(&vocab_quantifiers, p->lexer.text + t.span.start, t.span.bytes);
+			vocab_quantifier(p->lexer.text + t.span.start, t.span.bytes, &quant);
 		bool is_path = token_is(p, &t, "path");
 		if (p->place == PLACE_FRAME && (q || is_path)) {
 			parser_unexpected(p, NULL);
 			return parser_help(p, "inside [...] everything is about one frame");
 		}
-		return q         ? parse_quant(p, q, out)
+		return q         ? parse_quant(p, q, quant, out)
 		       : is_path ? parse_path(p, out)
 				 : parse_word(p, out);
 	}

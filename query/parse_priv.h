@@ -110,6 +110,8 @@ void *parser_append(struct parser *p, void *list, size_t *count, size_t elem_byt
 		    const char *what);
 /* parser_text - text of a token, decoded and copied. */
 bool parser_text(struct parser *p, const struct token *t, struct ast_text *out);
+/* parser_key_word - put `caller.` before the word of a field, if that is whose it is. */
+bool parser_key_word(struct parser *p, struct ast_quant q, struct ast_text *word);
 struct ast_span span_to_here(const struct parser *p, uint32_t start);
 /* Quoted text for messages, made safe and cut. */
 #define SHOWN_BYTES 96
@@ -162,7 +164,7 @@ const struct vocab_word *find_field(const struct parser *p, const struct token *
 /* is_op_next - does an operator follow?  Decides between a comparison and a bare word. */
 bool is_op_next(struct parser *p);
 /* parse_compare - the rest of a comparison, after its field's word `t`. */
-bool parse_compare(struct parser *p, const struct token *t, enum ast_quantifier q, uint32_t start,
+bool parse_compare(struct parser *p, const struct token *t, struct ast_quant q, uint32_t start,
 		   struct ast_expr **out);
 bool fail_unknown_field(struct parser *p, const struct token *t);
 /* note_let_use - what a name uses that not every place has. */

@@ -41,13 +41,79 @@ static bool parse_bucket(struct parser *p, enum value_type type, struct ast_key 
 	       parser_fail_at(p, out->bucket.span, "slices must be larger than 0");
 }
 
+/* Is it `leaf`, `root` or `caller`, whose field follows?  Fields of any frame, or of all, are no keys. */
+static bool is_one_frame_next(struct parser *p, struct ast_quant *out)
+{
+	const struct token *t = parser_look(p, LEX_NAME);
+	*out = (struct ast_quant){.of = QUANT_DEFAULT};
+	for (size_t i = 0; i < vocab_quantifiers.count; i++) {
+		const struct vocab_word *w = &vocab_quantifiers.words[i];
+		if (quant_is_one_frame((struct ast_quant){.of = (enum ast_quantifier)w->id}))
+			parser_want(p, w->word, w->meaning);
+	}
+	if (t->kind == TOK_WORD)
+		vocab_quantifier(p->lexer.text + t->span.start, t->span.bytes, out);
+	if (!quant_is_one_frame(*out))
+		*out = (struct ast_quant){.of = QUANT_DEFAULT};
+	return out->of != QUANT_DEFAULT;
+}
+
+/* A property of frames, after `leaf.`. */
+static const struct vocab_word *find_frame_word(struct parser *p, bool *is_key)
+{
+	const struct token *t = parser_look(p, LEX_NAME);
+	const struct vocab_word *class = &vocab_keys.words[KEY_CLASS - 1];
+	const char *s = p->lexer.text + t->span.start;
+	const struct vocab_word *found = NULL;
+	for (size_t i = 0; i < vocab_fields.count; i++) {
+		if (vocab_fields.words[i].of == OF_FRAME)
+			parser_want(p, vocab_fields.words[i].word, vocab_fields.words[i].meaning);
+	}
+	parser_want(p, class->word, class->meaning);
+	if (t->kind == TOK_WORD)
+		found = vocab_find(&vocab_fields, s, t->span.bytes);
+	*is_key = token_is(p, t, class->word);
+	return *is_key ? class : found && found->of == OF_FRAME ? found : NULL;
+}
+
+/* `leaf.`, if one follows, and the word of the property. */
+static const struct vocab_word *find_word_of_frame(struct parser *p, bool in_by,
+						   struct ast_quant *quantifier, bool *is_column,
+						   bool *is_key)
+{
+	const struct vocab_word *w = find_row_word(p, in_by, is_column, is_key);
+	if (w)
+		return w;
+	if (!is_one_frame_next(p, quantifier)) {
+		const struct token *t = &p->token;
+		bool is_of_many = vocab_find(&vocab_quantifiers, p->lexer.text + t->span.start,
+					     t->span.bytes);
+		parser_unexpected(p, in_by ? "key" : "column");
+		if (is_of_many)
+			parser_help(p, "a key is of one frame: leaf.func, caller.func, root.func");
+		return NULL;
+	}
+	parser_take(p);
+	if (!parser_is(p, LEX_NAME, TOK_DOT, "a field of that frame")) {
+		parser_unexpected(p, NULL);
+		return NULL;
+	}
+	parser_take(p);
+	w = find_frame_word(p, is_key);
+	if (!w)
+		parser_unexpected(p, "field of a frame");
+	return w;
+}
+
 static bool parse_key(struct parser *p, struct ast_key *out)
 {
 	bool is_column, is_key;
-	const struct vocab_word *w = find_row_word(p, true, &is_column, &is_key);
+	uint32_t start = parser_look(p, LEX_NAME)->span.start;
+	const struct vocab_word *w =
+		find_word_of_frame(p, true, &out->quantifier, &is_column, &is_key);
 	if (!w)
-		return parser_unexpected(p, "key");
-	struct token t = parser_take(p);
+		return false;
+	parser_take(p);
 	out->kind = is_key ? (enum ast_key_kind)w->id : KEY_FIELD;
 	out->field = is_key ? FIELD_NONE : (enum ast_field)w->id;
 	if (out->field == FIELD_LABEL && !parse_label_key(p, &out->label))
@@ -61,7 +127,7 @@ static bool parse_key(struct parser *p, struct ast_key *out)
 		parser_unexpected(p, NULL);
 		return parser_help(p, "say how wide the slices are: time:100ms");
 	}
-	out->span = span_to_here(p, t.span.start);
+	out->span = span_to_here(p, start);
 	return true;
 }
 
@@ -87,14 +153,19 @@ static bool join_label(struct parser *p, const struct token *t, struct ast_text 
 bool parse_col(struct parser *p, struct ast_col *out)
 {
 	bool is_column, is_key;
-	const struct vocab_word *w = find_row_word(p, false, &is_column, &is_key);
+	struct ast_quant quantifier = {.of = QUANT_DEFAULT};
+	uint32_t start = parser_look(p, LEX_NAME)->span.start;
+	const struct vocab_word *w = find_word_of_frame(p, false, &quantifier, &is_column, &is_key);
 	if (!w)
-		return parser_unexpected(p, "column");
+		return false;
 	struct token t = *parser_look(p, LEX_NAME);
 	*out = (struct ast_col){.column = is_column ? (enum ast_column)w->id : COL_NONE};
 	if (!parser_text(p, &t, &out->word))
 		return false;
 	parser_take(p);
+	if (!parser_key_word(p, quantifier, &out->word))
+		return false;
+	out->word.span = span_to_here(p, start);
 	bool is_label = !is_column && !is_key && w->id == FIELD_LABEL;
 	return !is_label || join_label(p, &t, &out->word);
 }

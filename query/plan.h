@@ -37,6 +37,13 @@ struct stacks {
 	uint32_t *inner, *leaf;
 };
 void stacks_free(struct stacks *s); /* NULL is fine */
+/* stacks_up - the frame that is so many frames further out; VNODE_ROOT: there is none. */
+static inline uint32_t stacks_up(const struct stacks *s, uint32_t v, uint32_t up)
+{
+	while (up-- && v != VNODE_ROOT)
+		v = s->parent[v];
+	return v;
+}
 
 struct granule;
 #define GRANULES_KEPT 6
@@ -125,9 +132,11 @@ struct plan_key {
 	int64_t bucket;
 	const char *word;
 	enum result_type type;
-	bool is_frame;  /* of frames (class too); else of whole allocations */
-	bool is_role;   /* of peek: caller, frame, callee */
-	bool has_place; /* line, addr: file or function, or module, are shown by another key */
+	bool is_frame; /* of frames (class too); else of whole allocations */
+	/* leaf, root, caller: it is of this frame of each stack, and so of whole allocations. */
+	struct ast_quant frame;
+	bool is_role; /* of peek: caller, frame, callee */
+	bool is_step; /* of timeline: no property of blocks */
 };
 
 /* Groups of entries by keys of frames, kept for the next query. */

@@ -132,9 +132,12 @@ static void print_time(const struct ast_time *t, struct buf *out)
 
 /* ---- conditions --------------------------------------------------------------------------- */
 
-static const char *quantifier_word(enum ast_quantifier q)
+/* Before a field. */
+static void print_frame_of(struct ast_quant q, struct buf *out)
 {
-	return vocab_quantifiers.words[q - 1].word;
+	vocab_put_quantifier(q, out);
+	if (q.of != QUANT_DEFAULT)
+		buf_putc(out, '.');
 }
 
 static const char *op_text(enum ast_op op)
@@ -161,8 +164,7 @@ static void print_list(const struct ast_compare *c, struct buf *out)
 
 static void print_compare(const struct ast_compare *c, struct buf *out)
 {
-	if (c->quantifier != QUANT_DEFAULT)
-		buf_printf(out, "%s.", quantifier_word(c->quantifier));
+	print_frame_of(c->quantifier, out);
 	print_raw(&c->word, out);
 	if (c->field == FIELD_LABEL) {
 		buf_putc(out, '.');
@@ -265,7 +267,8 @@ static void print_expr(const struct ast_expr *e, struct buf *out)
 		print_compare(&e->compare, out);
 		break;
 	case EXPR_QUANT:
-		buf_printf(out, "%s[", quantifier_word(e->quantifier));
+		vocab_put_quantifier(e->quantifier, out);
+		buf_putc(out, '[');
 		print_expr(e->items[0], out);
 		buf_putc(out, ']');
 		break;
@@ -360,6 +363,7 @@ static void print_source(const struct ast_source *s, struct buf *out)
 
 static void print_key(const struct ast_key *k, struct buf *out)
 {
+	print_frame_of(k->quantifier, out);
 	if (k->kind == KEY_FIELD)
 		buf_puts(out, vocab_fields.words[k->field].word);
 	else

@@ -187,9 +187,6 @@ static enum neap_err check_timeline(struct plan *pl)
 					       COL_DELTA, COL_A,     COL_B};
 	if (pl->view != VIEW_TIMELINE)
 		return NEAP_OK;
-	if (pl->has_by || pl->row_stages.count)
-		return plan_note(pl, "a timeline is of everything together: stages on rows have no "
-				     "effect");
 	for (size_t i = 0; i < pl->column_count; i++) {
 		bool is_sum = pl->columns[i].is_key || pl->columns[i].is_hidden;
 		for (size_t k = 0; !is_sum && k < sizeof sums / sizeof sums[0]; k++)
@@ -199,7 +196,21 @@ static enum neap_err check_timeline(struct plan *pl)
 					  "a timeline has no column '%s'",
 					  vocab_columns.words[pl->columns[i].column].word);
 	}
+	if (pl->row_stages.count && !pl->has_by)
+		return plan_note(pl, "without 'by' a timeline has one value at each time: stages "
+				     "on rows have no effect");
 	return NEAP_OK;
+}
+
+/* Its classes too are chosen by sums. */
+static enum neap_err check_timeline_stages(struct plan *pl)
+{
+	if (pl->view != VIEW_TIMELINE || (!pl->needs_extremes && !pl->needs_quantiles))
+		return NEAP_OK;
+	const struct ast_stage *stage = pl->row_stages.items[0];
+	query_fail(pl->error, ERR_USAGE, stage->span,
+		   "what a timeline shows can be chosen by sums only");
+	return query_fail_help(pl->error, "columns that are sums: total, count, allocs, frees");
 }
 
 /* Stages on rows come before these are counted. */
@@ -299,7 +310,9 @@ static enum neap_err build(struct plan *pl)
 		code = check_timeline(pl);
 	if (!code)
 		code = known_check(pl);
-	return code ? code : check_conditions(pl);
+	if (!code)
+		code = check_conditions(pl);
+	return code ? code : check_timeline_stages(pl);
 }
 
 enum neap_err plan_build(struct query_session *s, const struct ast_script *script,

@@ -137,7 +137,7 @@ static enum neap_err check_row_name(struct plan *pl, const struct ast_compare *c
 		return query_fail_help(pl->error, "for example: assert total < 64M");
 	}
 	enum ast_column column = c->field < FIELD_COUNT ? COL_NONE : c->column;
-	enum neap_err code = plan_column_of(pl, &c->word, column, &found);
+	enum neap_err code = plan_column_of(pl, &c->key, column, &found);
 	if (!code && of == OF_ROWS && found.column == COL_ROWS)
 		return plan_fail_rows(pl, &c->word);
 	if (!code && !found.is_key)
@@ -148,7 +148,7 @@ static enum neap_err check_row_name(struct plan *pl, const struct ast_compare *c
 /* `any` of several frames differs from almost everything: say what was probably meant. */
 static enum neap_err note_negation(struct plan *pl, const struct ast_compare *c)
 {
-	if (c->quantifier != QUANT_DEFAULT || (c->op != OP_NE && c->op != OP_NOT_MATCH))
+	if (c->quantifier.of != QUANT_DEFAULT || (c->op != OP_NE && c->op != OP_NOT_MATCH))
 		return NEAP_OK;
 	return plan_note(pl,
 			 "'%.*s%s...' holds if any frame differs; 'none.%.*s%s...' holds if no "
@@ -180,7 +180,7 @@ static enum neap_err check_compare(struct plan *pl, const struct ast_expr *x, en
 			   c->word.s);
 		return query_fail_help(pl->error, "write it outside of the brackets");
 	}
-	if (c->quantifier != QUANT_DEFAULT && (of == OF_FRAMES || !is_frame))
+	if (c->quantifier.of != QUANT_DEFAULT && (of == OF_FRAMES || !is_frame))
 		return query_fail(
 			pl->error, ERR_USAGE, x->span,
 			"a quantifier belongs before a field of frames, outside brackets");

@@ -51,7 +51,22 @@ static enum neap_err resolve_field_key(struct plan *pl, const struct ast_key *k,
 	return NEAP_OK;
 }
 
-enum neap_err resolve_key(struct plan *pl, const struct ast_key *k, struct plan_key *out)
+/* Of one frame of each stack: a property of the allocation. */
+static enum neap_err resolve_frame(struct plan *pl, const struct ast_key *k, struct plan_key *out)
+{
+	struct buf word = {0};
+	out->frame = k->quantifier;
+	if (k->quantifier.of == QUANT_DEFAULT)
+		return NEAP_OK;
+	out->is_frame = false;
+	vocab_put_quantifier(k->quantifier, &word);
+	out->word = word.has_failed ? NULL : plan_printf(pl, "%s.%s", word.data, out->word);
+	buf_release(&word);
+	return out->word ? NEAP_OK : query_no_memory(pl->error);
+}
+
+static enum neap_err resolve_property(struct plan *pl, const struct ast_key *k,
+				      struct plan_key *out)
 {
 	*out = (struct plan_key){.kind = k->kind, .field = FIELD_NONE};
 	if (k->has_bucket) {
@@ -83,25 +98,40 @@ enum neap_err resolve_key(struct plan *pl, const struct ast_key *k, struct plan_
 	return query_fail(pl->error, ERR_USAGE, k->span, "unknown key");
 }
 
+enum neap_err resolve_key(struct plan *pl, const struct ast_key *k, struct plan_key *out)
+{
+	enum neap_err code = resolve_property(pl, k, out);
+	return code ? code : resolve_frame(pl, k, out);
+}
+
+static bool is_same_frame(const struct plan_key *a, const struct plan_key *b)
+{
+	return a->frame.of == b->frame.of && a->frame.up == b->frame.up;
+}
+
+/* Does another key of the same frame say where its line, or its address, is? */
+static bool has_place(const struct plan *pl, const struct plan_key *of)
+{
+	for (size_t i = 0; i < pl->key_count; i++) {
+		const struct plan_key *k = &pl->keys[i];
+		bool says = of->field == FIELD_LINE
+				    ? k->field == FIELD_FILE || k->field == FIELD_FUNC
+				    : k->field == FIELD_MODULE;
+		if (says && k->kind == KEY_FIELD && is_same_frame(k, of))
+			return true;
+	}
+	return false;
+}
+
 /* line and addr are shown as bare numbers where another key says of what. */
 void resolve_places(struct plan *pl)
 {
-	bool has_file = false, has_module = false;
 	pl->has_block_key = false;
 	for (size_t i = 0; i < pl->key_count; i++) {
-		const struct plan_key *k = &pl->keys[i];
-		has_file = has_file || (k->kind == KEY_FIELD &&
-					(k->field == FIELD_FILE || k->field == FIELD_FUNC));
-		has_module = has_module || (k->kind == KEY_FIELD && k->field == FIELD_MODULE);
-		pl->has_block_key = pl->has_block_key || !k->is_frame;
-	}
-	for (size_t i = 0; i < pl->key_count; i++) {
 		struct plan_key *k = &pl->keys[i];
-		if (k->kind != KEY_FIELD)
-			continue;
-		k->has_place = k->field == FIELD_LINE ? has_file : has_module;
-		if ((k->field == FIELD_LINE || k->field == FIELD_ADDR) && !k->has_place &&
-		    !k->bucket_kind)
+		pl->has_block_key = pl->has_block_key || !k->is_frame;
+		bool is_place = k->field == FIELD_LINE || k->field == FIELD_ADDR;
+		if (k->kind == KEY_FIELD && is_place && !has_place(pl, k) && !k->bucket_kind)
 			k->type = RESULT_TEXT;
 	}
 }

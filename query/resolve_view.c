@@ -114,6 +114,32 @@ static enum neap_err resolve_tree_keys(struct plan *pl)
 	return NEAP_OK;
 }
 
+/* Steps, and in each the classes. */
+static enum neap_err resolve_timeline_keys(struct plan *pl)
+{
+	size_t count = pl->has_by ? pl->key_count : 0;
+	struct plan_key *keys = plan_alloc(pl, count + 1, sizeof *keys);
+	if (!keys)
+		return query_no_memory(pl->error);
+	for (size_t i = 0; i < count; i++) {
+		if (pl->keys[i].kind == KEY_TIME) {
+			query_fail(pl->error, ERR_USAGE, pl->view_stage->span,
+				   "a timeline has its own steps, and no slices of time");
+			return query_fail_help(pl->error, "leave out 'time', or 'timeline'");
+		}
+		keys[i + 1] = pl->keys[i];
+	}
+	keys[0] = (struct plan_key){.kind = KEY_TIME,
+				    .word = "time",
+				    .type = RESULT_NS,
+				    .field = FIELD_NONE,
+				    .is_step = true};
+	pl->keys = keys;
+	pl->key_count = count + 1;
+	pl->uses_time = true;
+	return NEAP_OK;
+}
+
 static enum neap_err resolve_view_keys(struct plan *pl)
 {
 	static const enum ast_field of_function[] = {FIELD_FUNC};
@@ -133,11 +159,7 @@ static enum neap_err resolve_view_keys(struct plan *pl)
 						     .type = RESULT_TEXT,
 						     .field = FIELD_NONE});
 	case VIEW_TIMELINE:
-		pl->uses_time = true;
-		return set_key(pl, (struct plan_key){.kind = KEY_TIME,
-						     .word = "time",
-						     .type = RESULT_NS,
-						     .field = FIELD_NONE});
+		return resolve_timeline_keys(pl);
 	case VIEW_HIST:
 		return resolve_hist(pl);
 	case VIEW_SUM:

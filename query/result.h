@@ -78,6 +78,7 @@ struct query_result {
 	struct result_row *rows;
 	struct result_cell *cells; /* row-major: [row_count * column_count] */
 	size_t row_count;
+	size_t class_count;         /* of timelines by classes: rows of each time, in one order */
 	struct result_flat *flat;   /* instead of rows and cells; or NULL */
 	struct result_cell *totals; /* [column_count]: the total line */
 

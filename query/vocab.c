@@ -3,6 +3,7 @@
 
 #include "query/vocab.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #define VOCAB(name) const struct vocab vocab_##name = {(name), sizeof(name) / sizeof((name)[0])}
@@ -70,4 +71,50 @@ const struct vocab_word *vocab_find(const struct vocab *v, const char *word, siz
 			return &v->words[i];
 	}
 	return NULL;
+}
+
+/* N of callerN: 2 or more, without zeros before it; 0: it is none. */
+static uint32_t calls_up(const char *digits, size_t bytes)
+{
+	uint32_t up = 0;
+	if (!bytes || bytes > 9 || *digits == '0')
+		return 0;
+	for (size_t i = 0; i < bytes; i++) {
+		if (digits[i] < '0' || digits[i] > '9')
+			return 0;
+		up = up * 10 + (uint32_t)(digits[i] - '0');
+	}
+	return up;
+}
+
+const struct vocab_word *vocab_quantifier(const char *word, size_t bytes, struct ast_quant *out)
+{
+	const struct vocab_word *caller = &quantifiers[QUANT_CALLER - 1];
+	const struct vocab_word *w = vocab_find(&vocab_quantifiers, word, bytes);
+	size_t head = strlen(caller->word);
+	*out = (struct ast_quant){.of = w ? (enum ast_quantifier)w->id : QUANT_DEFAULT};
+	out->up = w == caller;
+	if (w || bytes <= head || memcmp(word, caller->word, head) != 0)
+		return w;
+	out->up = calls_up(word + head, bytes - head);
+	if (!out->up)
+		return NULL;
+	out->of = QUANT_CALLER;
+	return caller;
+}
+
+const char *key_field(const char *key)
+{
+	struct ast_quant of;
+	const char *dot = strchr(key, '.');
+	return dot && vocab_quantifier(key, (size_t)(dot - key), &of) ? dot + 1 : key;
+}
+
+void vocab_put_quantifier(struct ast_quant q, struct buf *out)
+{
+	if (q.of == QUANT_DEFAULT)
+		return;
+	buf_puts(out, quantifiers[q.of - 1].word);
+	if (q.up > 1)
+		buf_printf(out, "%" PRIu32, q.up);
 }

@@ -6,6 +6,7 @@
 #define NEAP_QUERY_VOCAB_H
 
 #include "query/ast.h"
+#include "src/base/buf.h"
 
 /* What a field or column holds, and so which comparisons and units fit it. */
 enum value_type {
@@ -50,6 +51,19 @@ extern const struct vocab vocab_fields, vocab_columns, vocab_populations, vocab_
 
 /* vocab_find - the entry of a word, or NULL. */
 const struct vocab_word *vocab_find(const struct vocab *v, const char *word, size_t bytes);
+
+/* vocab_quantifier - the same for quantifiers; caller2, caller3, ... are `caller` too.
+ *   out  of: QUANT_DEFAULT if it is none */
+const struct vocab_word *vocab_quantifier(const char *word, size_t bytes, struct ast_quant *out);
+/* quant_is_one_frame - leaf, root, caller: fields of that frame are keys, too. */
+static inline bool quant_is_one_frame(struct ast_quant q)
+{
+	return q.of == QUANT_LEAF || q.of == QUANT_ROOT || q.of == QUANT_CALLER;
+}
+/* key_field - the field of a key: `func` of `caller.func`, all of any other word.  Borrowed. */
+const char *key_field(const char *key);
+/* vocab_put_quantifier - as written in a query; nothing for QUANT_DEFAULT. */
+void vocab_put_quantifier(struct ast_quant q, struct buf *out);
 
 struct vocab_unit {
 	const char *word;

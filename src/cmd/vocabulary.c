@@ -51,8 +51,9 @@ static void print_fields_of(const char *title, enum vocab_of of)
 
 void vocabulary_fields(void)
 {
-	print_fields_of("Fields of frames, for conditions and `by` (any, all, none, leaf, root):",
-			OF_FRAME);
+	print_fields_of(
+		"Fields of frames, for conditions and `by` (any, all, none, leaf, root, caller):",
+		OF_FRAME);
 	print_fields_of("\nFields of allocations, for conditions and `by`:", OF_BLOCK);
 	print_words("\nMore keys for `by`:", &vocab_keys, true);
 	print_words("\nColumns, for select, sort, top, assert and conditions on rows:",

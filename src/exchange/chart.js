@@ -16,12 +16,34 @@ function setup(svg) {
 	var left = +svg.getAttribute("data-left"), right = +svg.getAttribute("data-right");
 	var start = +svg.getAttribute("data-start"), end = +svg.getAttribute("data-end");
 	var isBytes = svg.getAttribute("data-unit") === "bytes";
+	var top = +svg.getAttribute("data-top"), bottom = +svg.getAttribute("data-bottom");
+	var lowest = +svg.getAttribute("data-low"), highest = +svg.getAttribute("data-high");
+	var layers = Array.prototype.map.call(svg.querySelectorAll("g.layer"), function (g) {
+		return {
+			name: g.querySelector("title").textContent,
+			isLine: !!g.querySelector(".layer-line"),
+			values: g.getAttribute("data-values").split(" ").map(Number)
+		};
+	});
+	function number(v) {
+		return isBytes ? bytes(v) : v.toLocaleString("en");
+	}
+	/* The layer that lies under the pointer, and what it holds there. */
+	function layerAt(point, y) {
+		var value = lowest + (bottom - y) / (bottom - top) * (highest - lowest), sum = 0;
+		for (var i = 0; i < layers.length; i++) {
+			sum += layers[i].values[point];
+			if (value <= sum && !layers[i].isLine)
+				return layers[i].name + " " + number(layers[i].values[point]) + " of ";
+		}
+		return "";
+	}
 	function tell(e) {
 		var at = svg.createSVGPoint();
 		at.x = e.clientX;
 		at.y = e.clientY;
-		var x = at.matrixTransform(svg.getScreenCTM().inverse()).x;
-		x = Math.max(left, Math.min(right, x));
+		at = at.matrixTransform(svg.getScreenCTM().inverse());
+		var x = Math.max(left, Math.min(right, at.x));
 		var t = start + (x - left) / (right - left) * (end - start), low = 0, high = points.length - 1;
 		while (low < high) {
 			var middle = (low + high + 1) >> 1;
@@ -32,7 +54,7 @@ function setup(svg) {
 		cursor.setAttribute("x2", x);
 		cursor.style.visibility = "visible";
 		says.textContent = (t / 1000).toFixed(3) + " s: " +
-			(isBytes ? bytes(points[low][1]) : points[low][1].toLocaleString("en"));
+			layerAt(low, at.y) + number(points[low][1]);
 	}
 	svg.addEventListener("mousemove", tell);
 	svg.addEventListener("mouseleave", function () {

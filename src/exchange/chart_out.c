@@ -4,7 +4,7 @@
  */
 #include "config.h"
 
-#include "src/exchange/export_priv.h"
+#include "src/exchange/chart_priv.h"
 
 #include "src/base/fmt.h"
 
@@ -13,26 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define LEFT_PX      84.0
-#define RIGHT_PX     1180.0
-#define PLOT_PX      220.0
-#define HEAD_PX      56.0 /* of a document of its own */
-#define MARKS_PX     34.0 /* names of marks, above the plot */
-#define FOOT_PX      46.0
-#define MARKS_MOST   200u /* that are drawn */
-#define MARK_ROWS    2u
-#define MARK_CHAR_PX 6.6
-#define MARK_CHARS   26u
-
-struct chart {
-	const struct export_series *s;
-	struct buf *out;
-	double low, high; /* of the vertical axis */
-	double step;
-	double top_px, bottom_px;
-};
-
-static double x_of(const struct chart *c, uint64_t time_ns)
+double chart_x(const struct chart *c, uint64_t time_ns)
 {
 	double from = (double)c->s->start_ns, to = (double)c->s->end_ns, t = (double)time_ns;
 	if (to <= from)
@@ -41,7 +22,7 @@ static double x_of(const struct chart *c, uint64_t time_ns)
 	return LEFT_PX + (t - from) / (to - from) * (RIGHT_PX - LEFT_PX);
 }
 
-static double y_of(const struct chart *c, double value)
+double chart_y(const struct chart *c, double value)
 {
 	return c->bottom_px - (value - c->low) / (c->high - c->low) * (c->bottom_px - c->top_px);
 }
@@ -74,6 +55,7 @@ static void find_range(struct chart *c)
 	}
 	if (s->has_peak && s->has_peak_value && (double)s->peak.value > high)
 		high = (double)s->peak.value;
+	layers_range(s, &low, &high);
 	if (high <= low)
 		high = low + 1;
 	c->step = nice_step(high - low, 5, s->unit == EXPORT_BYTES);
@@ -87,7 +69,7 @@ static void draw_values(struct chart *c)
 	int steps = (int)((c->high - c->low) / c->step + 0.5);
 	for (int i = 0; i <= steps; i++) {
 		double v = c->low + i * c->step;
-		double y = y_of(c, v);
+		double y = chart_y(c, v);
 		buf_printf(c->out,
 			   "<line class=\"grid\" x1=\"%.0f\" y1=\"%.1f\" x2=\"%.0f\" y2=\"%.1f\"/>"
 			   "<text x=\"%.0f\" y=\"%.1f\" text-anchor=\"end\">%s</text>\n",
@@ -141,7 +123,7 @@ static void draw_times(struct chart *c)
 	int steps = (int)floor(to / step - first);
 	for (int i = 0; i <= steps; i++) {
 		double t = (first + i) * step;
-		double x = x_of(c, (uint64_t)t);
+		double x = chart_x(c, (uint64_t)t);
 		buf_printf(c->out,
 			   "<line class=\"axis\" x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\"/>"
 			   "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">%s</text>\n",
@@ -160,11 +142,12 @@ static void put_points(struct chart *c)
 	for (size_t i = 0; i < s->point_count; i++) {
 		const struct export_point *p = &s->points[i];
 		if (has_peak && s->peak.time_ns <= p->time_ns) {
-			buf_printf(c->out, " %.2f %.2f", x_of(c, s->peak.time_ns),
-				   y_of(c, (double)s->peak.value));
+			buf_printf(c->out, " %.2f %.2f", chart_x(c, s->peak.time_ns),
+				   chart_y(c, (double)s->peak.value));
 			has_peak = false;
 		}
-		buf_printf(c->out, " %.2f %.2f", x_of(c, p->time_ns), y_of(c, (double)p->value));
+		buf_printf(c->out, " %.2f %.2f", chart_x(c, p->time_ns),
+			   chart_y(c, (double)p->value));
 	}
 }
 
@@ -173,13 +156,17 @@ static void draw_curve(struct chart *c)
 	const struct export_series *s = c->s;
 	if (!s->point_count)
 		return;
-	double base = y_of(c, c->low < 0 ? 0 : c->low);
-	buf_printf(c->out, "<path class=\"area\" d=\"M %.2f %.2f L", x_of(c, s->points[0].time_ns),
-		   base);
-	put_points(c);
-	buf_printf(c->out, " L %.2f %.2f Z\"/>\n", x_of(c, s->points[s->point_count - 1].time_ns),
-		   base);
-	buf_puts(c->out, "<polyline class=\"curve\" points=\"");
+	double base = chart_y(c, c->low < 0 ? 0 : c->low);
+	if (s->layer_count) {
+		layers_draw(c);
+	} else {
+		buf_printf(c->out, "<path class=\"area\" d=\"M %.2f %.2f L",
+			   chart_x(c, s->points[0].time_ns), base);
+		put_points(c);
+		buf_printf(c->out, " L %.2f %.2f Z\"/>\n",
+			   chart_x(c, s->points[s->point_count - 1].time_ns), base);
+	}
+	buf_printf(c->out, "<polyline class=\"curve%s\" points=\"", s->layer_count ? " whole" : "");
 	put_points(c);
 	buf_puts(c->out, "\"/>\n");
 }
@@ -189,7 +176,7 @@ static void draw_curve(struct chart *c)
 static void draw_mark(struct chart *c, const struct export_mark *m, double *free_px)
 {
 	char when[FMT_BYTES];
-	double x = x_of(c, m->time_ns);
+	double x = chart_x(c, m->time_ns);
 	size_t row = 0;
 	while (row < MARK_ROWS && free_px[row] > x)
 		row++;
@@ -224,9 +211,9 @@ static void draw_peak(struct chart *c)
 	char number[EXPORT_NUMBER_BYTES], when[FMT_BYTES];
 	if (!s->has_peak)
 		return;
-	double x = x_of(c, s->peak.time_ns);
+	double x = chart_x(c, s->peak.time_ns);
 	bool is_right = x > RIGHT_PX - 220;
-	double y = s->has_peak_value ? y_of(c, (double)s->peak.value) : c->top_px;
+	double y = s->has_peak_value ? chart_y(c, (double)s->peak.value) : c->top_px;
 	buf_printf(c->out,
 		   "<g class=\"peak\"><line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\"/>", x,
 		   y, x, c->bottom_px);
@@ -258,9 +245,10 @@ static void put_data(struct chart *c)
 	const struct export_series *s = c->s;
 	buf_printf(c->out,
 		   " data-left=\"%.0f\" data-right=\"%.0f\" data-start=\"%.3f\" data-end=\"%.3f\" "
+		   "data-top=\"%.1f\" data-bottom=\"%.1f\" data-low=\"%.0f\" data-high=\"%.0f\" "
 		   "data-unit=\"%s\" data-points=\"",
-		   LEFT_PX, RIGHT_PX, (double)s->start_ns / 1e6, (double)s->end_ns / 1e6,
-		   s->unit == EXPORT_BYTES ? "bytes" : "blocks");
+		   LEFT_PX, RIGHT_PX, (double)s->start_ns / 1e6, (double)s->end_ns / 1e6, c->top_px,
+		   c->bottom_px, c->low, c->high, s->unit == EXPORT_BYTES ? "bytes" : "blocks");
 	for (size_t i = 0; i < s->point_count; i++)
 		buf_printf(c->out, "%s%.3f,%" PRId64, i ? " " : "",
 			   (double)s->points[i].time_ns / 1e6, s->points[i].value);
@@ -274,7 +262,8 @@ void chart_draw(const struct export_about *about, const struct export_series *s,
 	c.top_px = (is_alone ? HEAD_PX : 0) + MARKS_PX;
 	c.bottom_px = c.top_px + PLOT_PX;
 	find_range(&c);
-	double height = c.bottom_px + FOOT_PX;
+	double legend_px = c.bottom_px + AXIS_PX;
+	double height = c.bottom_px + FOOT_PX + layers_legend_height(s);
 	if (is_alone)
 		buf_puts(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
 	buf_printf(out,
@@ -297,6 +286,7 @@ void chart_draw(const struct export_about *about, const struct export_series *s,
 	draw_curve(&c);
 	draw_marks(&c);
 	draw_peak(&c);
+	layers_legend(&c, legend_px);
 	buf_printf(out,
 		   "<line class=\"chart-cursor\" y1=\"%.0f\" y2=\"%.0f\" x1=\"0\" x2=\"0\"/>"
 		   "<text class=\"chart-says\" x=\"%.0f\" y=\"%.0f\" text-anchor=\"end\"> </text>"

@@ -121,12 +121,22 @@ struct export_mark {
 	const char *name;
 	uint64_t time_ns;
 };
+/* A part of a curve: values of one class of what it counts. */
+struct export_layer {
+	const char *name;
+	const int64_t *values; /* [point_count] */
+	bool is_rest;          /* all classes that have no layer of their own */
+};
+#define EXPORT_LAYERS_MOST 12u /* as many as there are colours that can be told apart */
 /* A curve; each value holds until the next point. */
 struct export_series {
 	const char *name; /* "live bytes" */
 	enum export_unit unit;
 	const struct export_point *points; /* times do not go back */
 	size_t point_count;
+	const struct export_layer
+		*layers; /* that add up to the points, the largest first; or none */
+	size_t layer_count;
 	uint64_t start_ns, end_ns;
 	const struct export_mark *marks;
 	size_t mark_count;

@@ -1,7 +1,9 @@
 # Writers; their styles and scripts become strings.
 src_exchange_libexchange_la_SOURCES += \
 	src/exchange/callgrind_out.c \
+	src/exchange/chart_layers.c \
 	src/exchange/chart_out.c \
+	src/exchange/chart_priv.h \
 	src/exchange/dot_out.c \
 	src/exchange/export.h \
 	src/exchange/export_priv.h \

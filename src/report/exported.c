@@ -10,6 +10,7 @@
 #define LABEL_COLS  100u
 #define VALUES_MOST 12u
 #define TITLE_BYTES 2000u
+#define CLASS_COLS  60u
 
 void exported_release(struct exported *ex)
 {
@@ -535,6 +536,57 @@ static void fill_peak(struct out *x, struct export_series *s)
 		s->peak.value = r->totals[column].value;
 }
 
+/* Keys of a class, one after the other. */
+static const char *class_name(struct out *x, struct exported *ex, size_t class)
+{
+	const struct result_row row = result_row(x->r, class);
+	char number[OUT_NUMBER_BYTES];
+	const char *name = NULL;
+	if (row.kind == ROW_OTHER)
+		return exported_text(ex, "%s", out_other(number, &row));
+	for (size_t i = 0; i < x->r->column_count; i++) {
+		const struct result_column *c = &x->r->columns[i];
+		if (!c->is_key || c->type == RESULT_NS)
+			continue;
+		const char *text = out_is_text(c)
+					   ? out_shown_text(x, class, i, CLASS_COLS)
+					   : out_number(number, x->r, c, out_cell(x, class, i));
+		name = name ? exported_text(ex, "%s, %s", name, text)
+			    : exported_text(ex, "%s", text);
+	}
+	return name ? name : exported_text(ex, "%s", "");
+}
+
+/* The first classes, and all others as one. */
+static bool fill_layers(struct out *x, struct exported *ex, size_t column)
+{
+	const struct query_result *r = x->r;
+	struct export_series *s = &ex->series;
+	size_t count = r->class_count;
+	bool has_rest = count > EXPORT_LAYERS_MOST || r->rows[count - 1].kind == ROW_OTHER;
+	size_t layer_count = count < EXPORT_LAYERS_MOST ? count : EXPORT_LAYERS_MOST;
+	struct export_layer *layers = arena_array(&ex->arena, layer_count, sizeof *layers);
+	int64_t *values = arena_array(&ex->arena, layer_count * s->point_count + 1, sizeof *values);
+	if (!layers || !values)
+		return false;
+	for (size_t i = 0; i < layer_count; i++) {
+		layers[i].values = &values[i * s->point_count];
+		layers[i].is_rest = has_rest && i + 1 == layer_count;
+		layers[i].name =
+			layers[i].is_rest ? exported_text(ex, "all others") : class_name(x, ex, i);
+		if (!layers[i].name)
+			return false;
+	}
+	for (size_t row = 0; row < r->row_count; row++) {
+		size_t class = row % count, layer = class < layer_count ? class : layer_count - 1;
+		values[layer * s->point_count + row / count] +=
+			(int64_t)out_value(&r->columns[column], out_cell(x, row, column));
+	}
+	s->layers = layers;
+	s->layer_count = layer_count;
+	return true;
+}
+
 enum neap_err exported_series(struct out *x, struct exported *ex, struct err *e)
 {
 	const struct query_result *r = x->r;
@@ -549,12 +601,17 @@ enum neap_err exported_series(struct out *x, struct exported *ex, struct err *e)
 	s->name = exported_text(ex, "%s over time", c->word);
 	if (!points || !s->name)
 		return err_nomem(e, "the result");
-	for (size_t row = 0; row < r->row_count; row++)
-		points[row] = (struct export_point){
-			r->rows[row].time_ns, (int64_t)out_value(c, out_cell(x, row, column))};
+	size_t class_count = r->class_count ? r->class_count : 1;
+	for (size_t row = 0; row < r->row_count; row++) {
+		struct export_point *p = &points[row / class_count];
+		p->time_ns = r->rows[row].time_ns;
+		p->value += (int64_t)out_value(c, out_cell(x, row, column));
+	}
 	s->points = points;
-	s->point_count = r->row_count;
-	s->end_ns = r->row_count ? points[r->row_count - 1].time_ns : 0;
+	s->point_count = r->row_count / class_count;
+	if (r->class_count && !fill_layers(x, ex, column))
+		return err_nomem(e, "the result");
+	s->end_ns = s->point_count ? points[s->point_count - 1].time_ns : 0;
 	s->start_ns = out_first_start(r);
 	if (r->graph) {
 		fill_peak(x, s);

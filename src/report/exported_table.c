@@ -3,6 +3,8 @@
 
 #include "src/report/exported.h"
 
+#include "query/vocab.h"
+
 #include <string.h>
 
 #define SHOWN_COLS  110u
@@ -34,7 +36,7 @@ static const char *title_of(struct table_maker *m, size_t row, size_t column)
 {
 	struct out *x = m->x;
 	const struct result_row *r = &x->r->rows[row];
-	if (r->kind == ROW_OTHER || strcmp(x->r->columns[column].word, "func") != 0)
+	if (r->kind == ROW_OTHER || strcmp(key_field(x->r->columns[column].word), "func") != 0)
 		return NULL;
 	const char *text = out_cell(x, row, column)->text;
 	const char *shown = text ? out_function(x, text, SHOWN_COLS) : "";

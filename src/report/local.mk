@@ -35,6 +35,7 @@ src_report_libreport_la_SOURCES = \
 	src/report/out_stacks.c \
 	src/report/out_table.c \
 	src/report/out_tree.c \
+	src/report/out_timeline.c \
 	src/report/out_view.c \
 	src/report/paths.c \
 	src/report/paths.h \

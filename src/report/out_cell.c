@@ -3,6 +3,7 @@
 
 #include "src/report/out_priv.h"
 
+#include "query/vocab.h"
 #include "src/base/mem.h"
 #include "src/base/utf8.h"
 
@@ -227,13 +228,20 @@ const char *out_shown_text(struct out *x, size_t row, size_t column, size_t widt
 		return shown_stack(x, r, width_cols);
 	if (cell->is_unknown || !cell->text || !*cell->text)
 		return "[unknown]";
-	if (!strcmp(c->word, "func") || !strcmp(c->word, "class"))
+	const char *word = key_field(c->word);
+	if (!strcmp(word, "func") || !strcmp(word, "class"))
 		return out_function(x, cell->text, width_cols);
-	if (!strcmp(c->word, "file") || !strcmp(c->word, "line"))
+	if (!strcmp(word, "file") || !strcmp(word, "line"))
 		return name_path(&x->names, cell->text, width_cols);
-	if (!strcmp(c->word, "module"))
+	if (!strcmp(word, "module"))
 		return name_module(&x->names, cell->text, width_cols);
 	return name_text(&x->names, cell->text, width_cols);
+}
+
+bool out_is_cut(const struct out *x, size_t row, size_t column)
+{
+	return x->r->columns[column].is_key && result_row(x->r, row).kind == ROW_OTHER &&
+	       out_cell(x, row, column)->is_unknown;
 }
 
 const char *out_other(char *dst, const struct result_row *row)

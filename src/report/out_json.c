@@ -116,7 +116,7 @@ static void put_row(struct out *x, size_t row)
 	}
 	for (size_t i = 0; i < x->shown_count; i++) {
 		const struct result_column *c = &x->r->columns[x->shown[i]];
-		if (r->kind == ROW_OTHER && c->is_key)
+		if (out_is_cut(x, row, x->shown[i]))
 			continue;
 		put_name(b, c->word, &is_first);
 		if (is_stack(x, r, c))

@@ -80,14 +80,14 @@ static void put_text(struct buf *b, const char *s, bool is_csv)
 		put_tsv(b, s);
 }
 
-/* What was cut is named in the first key, so that the rows add up. */
+/* What was cut is named in the first key that it has no value of, so that the rows add up. */
 static void put_cell(struct out *x, size_t row, size_t column, bool is_first_key, bool is_csv)
 {
 	const struct result_row own = result_row(x->r, row), *r = &own;
 	const struct result_column *c = &x->r->columns[column];
 	struct buf *b = x->text.out;
 	char other[OUT_NUMBER_BYTES];
-	if (r->kind == ROW_OTHER && c->is_key) {
+	if (out_is_cut(x, row, column)) {
 		if (is_first_key)
 			put_text(b, out_other(other, r), is_csv);
 		return;
@@ -110,9 +110,8 @@ static void put_line(struct out *x, size_t row, bool is_csv)
 	for (size_t i = 0; i < x->shown_count; i++) {
 		if (i || is_tree(x))
 			buf_putc(b, separator);
-		bool is_key = x->r->columns[x->shown[i]].is_key;
-		put_cell(x, row, x->shown[i], is_key && !has_key, is_csv);
-		has_key = has_key || is_key;
+		put_cell(x, row, x->shown[i], !has_key, is_csv);
+		has_key = has_key || out_is_cut(x, row, x->shown[i]);
 	}
 	buf_puts(b, is_csv ? "\r\n" : "\n");
 }
@@ -158,7 +157,7 @@ static void put_markdown_key(struct out *x, size_t row, size_t column, bool is_f
 	struct buf *b = x->text.out;
 	const struct result_row own = result_row(x->r, row), *r = &own;
 	char other[OUT_NUMBER_BYTES];
-	if (r->kind == ROW_OTHER) {
+	if (out_is_cut(x, row, column)) {
 		buf_puts(b, is_first ? out_other(other, r) : "");
 		return;
 	}
@@ -181,7 +180,7 @@ static void put_markdown_row(struct out *x, size_t row)
 		if (out_is_text(c)) {
 			put_markdown_key(x, row, column, !has_key);
 			has_key = true;
-		} else if (r.kind != ROW_OTHER || !c->is_key) {
+		} else if (!out_is_cut(x, row, column)) {
 			buf_puts(b, out_number(number, x->r, c, out_cell(x, row, column)));
 		} else if (!has_key) {
 			buf_puts(b, out_other(number, &r));

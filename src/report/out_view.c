@@ -1,10 +1,9 @@
-/* Views that are no tables: one sum, a chart over time, a flame graph of text. */
+/* Views that are no tables: one sum, a flame graph of text. */
 #include "config.h"
 
 #include "src/report/out_priv.h"
 
 #include "src/base/mem.h"
-#include "src/report/chart.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -44,68 +43,6 @@ void out_sum(struct out *x)
 		text_right(&x->text, STYLE_STRONG, number_cols, out_number(number, x->r, c, cell));
 		write_exact(x, c, cell);
 		text_newline(&x->text);
-	}
-}
-
-/* ---- timeline ----------------------------------------------------------------------- */
-
-/* Lowest and highest value with their times, and the last. */
-static void write_range(struct out *x, size_t column)
-{
-	const struct query_result *r = x->r;
-	const struct result_column *c = &r->columns[column];
-	size_t low = 0, high = 0;
-	char number[OUT_NUMBER_BYTES], when[FMT_BYTES];
-	for (size_t row = 1; row < r->row_count; row++) {
-		double value = out_value(c, out_cell(x, row, column));
-		low = value < out_value(c, out_cell(x, low, column)) ? row : low;
-		high = value > out_value(c, out_cell(x, high, column)) ? row : high;
-	}
-	text_printf(&x->text, STYLE_PLAIN, "  %s: highest %s", c->word,
-		    out_number(number, r, c, out_cell(x, high, column)));
-	text_printf(&x->text, STYLE_PLAIN, " at %s, lowest %s",
-		    fmt_duration(when, sizeof when, r->rows[high].time_ns),
-		    out_number(number, r, c, out_cell(x, low, column)));
-	text_printf(&x->text, STYLE_PLAIN, " at %s",
-		    fmt_duration(when, sizeof when, r->rows[low].time_ns));
-	text_printf(&x->text, STYLE_PLAIN, ", last %s",
-		    out_number(number, r, c, out_cell(x, r->row_count - 1, column)));
-	text_newline(&x->text);
-}
-
-/* Rows tell where their step ends; the first is as long as the second. */
-uint64_t out_first_start(const struct query_result *r)
-{
-	if (!r->row_count)
-		return 0;
-	uint64_t first = r->rows[0].time_ns;
-	uint64_t step = r->row_count > 1 ? r->rows[1].time_ns - first : first;
-	return step < first ? first - step : 0;
-}
-
-void out_timeline(struct out *x)
-{
-	const struct query_result *r = x->r;
-	size_t column = out_value_column(x);
-	int64_t *values = mem_array(r->row_count, sizeof *values);
-	if (!values || column == SIZE_MAX) {
-		x->has_failed = x->has_failed || !values;
-		mem_free(values);
-		return;
-	}
-	for (size_t row = 0; row < r->row_count; row++)
-		values[row] = (int64_t)out_value(&r->columns[column], out_cell(x, row, column));
-	struct chart_points points = {.values = values,
-				      .count = r->row_count,
-				      .start_ns = out_first_start(r),
-				      .end_ns = r->rows[r->row_count - 1].time_ns,
-				      .is_count = r->columns[column].type == RESULT_COUNT};
-	if (!chart_points(&x->text, &points))
-		x->has_failed = true;
-	mem_free(values);
-	for (size_t i = 0; i < x->shown_count; i++) {
-		if (!r->columns[x->shown[i]].is_key)
-			write_range(x, x->shown[i]);
 	}
 }
 

@@ -25,7 +25,7 @@
 #define NI      __attribute__((noinline, noclone))
 #define KEEP(p) __asm__ volatile("" : "+r"(p) : : "memory")
 /* A caller-saved value that lives across the call, in rbp. */
-#define DATA_IN_RBP(value) \
+#define DATA_IN_RBP(value)                           \
 	register long data __asm__("rbp") = (value); \
 	__asm__ volatile("" : "+r"(data))
 static size_t bytes;

@@ -167,6 +167,12 @@ tests_unit_t_query_property_SOURCES = tests/unit/t_query_property.c $(random_wor
 tests_unit_t_query_property_CPPFLAGS = $(unit_cppflags)
 tests_unit_t_query_property_LDADD = $(unit_ldadd)
 
+unit_tests += tests/unit/t_query_timeline
+tests_unit_t_query_timeline_SOURCES = tests/unit/t_query_timeline.c $(random_world) \
+	tests/unit/query_random.c tests/unit/query_random.h
+tests_unit_t_query_timeline_CPPFLAGS = $(unit_cppflags)
+tests_unit_t_query_timeline_LDADD = $(unit_ldadd)
+
 unit_tests += tests/unit/t_query_regex
 tests_unit_t_query_regex_CPPFLAGS = $(unit_cppflags)
 tests_unit_t_query_regex_LDADD = $(unit_ldadd)

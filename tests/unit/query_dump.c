@@ -47,8 +47,8 @@ static void dump_step(const struct ast_step *s, struct buf *out)
 
 static void dump_compare(const struct ast_compare *c, struct buf *out)
 {
-	buf_printf(out, " q=%d field=%d column=%d op=%d", (int)c->quantifier, (int)c->field,
-		   (int)c->column, (int)c->op);
+	buf_printf(out, " q=%d^%u field=%d column=%d op=%d", (int)c->quantifier.of,
+		   c->quantifier.up, (int)c->field, (int)c->column, (int)c->op);
 	dump_text("word", &c->word, out);
 	dump_text("label", &c->label, out);
 	for (size_t i = 0; i < c->value_count; i++)
@@ -65,7 +65,7 @@ static void dump_expr(const struct ast_expr *e, struct buf *out)
 	if (e->kind == EXPR_COMPARE)
 		dump_compare(&e->compare, out);
 	if (e->kind == EXPR_QUANT)
-		buf_printf(out, " q=%d", (int)e->quantifier);
+		buf_printf(out, " q=%d^%u", (int)e->quantifier.of, e->quantifier.up);
 	if (e->kind == EXPR_PATH)
 		buf_printf(out, " ^%d $%d", e->is_rooted, e->is_leafed);
 	for (size_t i = 0; i < e->step_count; i++)
@@ -101,7 +101,8 @@ static void dump_lists(const struct ast_stage *s, struct buf *out)
 {
 	for (size_t i = 0; i < s->key_count; i++) {
 		const struct ast_key *k = &s->keys[i];
-		buf_printf(out, " key=%d/%d", (int)k->kind, (int)k->field);
+		buf_printf(out, " key=%d/%d q=%d^%u", (int)k->kind, (int)k->field,
+			   (int)k->quantifier.of, k->quantifier.up);
 		dump_text("label", &k->label, out);
 		if (k->has_bucket)
 			dump_quantity("bucket", &k->bucket, out);

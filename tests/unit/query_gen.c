@@ -208,7 +208,8 @@ static void path(struct gen *g)
 
 static void quantified(struct gen *g)
 {
-	static const char *const quantifiers[] = {"any", "all", "none", "leaf", "root"};
+	static const char *const quantifiers[] = {"any",  "all",    "none",    "leaf",
+						  "root", "caller", "caller1", "caller12"};
 	PICK(g, quantifiers);
 	if (chance(g, 2)) {
 		buf_putc(g->out, '.');
@@ -313,8 +314,9 @@ static void source(struct gen *g)
 
 static void column(struct gen *g)
 {
-	static const char *const columns[] = {"self", "total",   "count", "delta", "share", "func",
-					      "time", "label.k", "class", "stack", "thread"};
+	static const char *const columns[] = {
+		"self",    "total", "count", "delta",  "share",     "func",         "time",
+		"label.k", "class", "stack", "thread", "leaf.func", "caller3.class"};
 	PICK(g, columns);
 }
 
@@ -331,9 +333,10 @@ static void columns(struct gen *g, bool has_order)
 
 static void keys(struct gen *g)
 {
-	static const char *const keys[] = {"func",    "file",    "line",      "module",
-					   "thread",  "class",   "stack",     "time:100ms",
-					   "size:4K", "label.k", "born:1.5s", "depth:10"};
+	static const char *const keys[] = {
+		"func",        "file",        "line",          "module",   "thread",    "class",
+		"stack",       "time:100ms",  "size:4K",       "label.k",  "born:1.5s", "depth:10",
+		"leaf.line:5", "caller.func", "caller2.class", "root.addr"};
 	for (unsigned i = 0, n = 1 + below(g, 3); i < n; i++) {
 		buf_puts(g->out, i ? "," : " ");
 		PICK(g, keys);

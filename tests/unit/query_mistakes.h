@@ -352,7 +352,7 @@ static const struct query_mistake {
 			     " --> query:1:6\n"
 			     " | live leef.func=x\n"
 			     " |      ^~~~\n"
-			     " = expected: any, all, none, leaf, root\n"
+			     " = expected: any, all, none, leaf, root, caller\n"
 			     " = help: did you mean 'leaf'?\n"},
 	{"live total > 3", "error: 'total' is a column, not a field of allocations\n"
 			   " --> query:1:6\n"

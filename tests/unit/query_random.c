@@ -140,7 +140,8 @@ static void make_path(struct random_query *m)
 
 static void make_expr(struct random_query *m, int depth)
 {
-	static const char *const quantifiers[] = {"any", "all", "none", "leaf", "root"};
+	static const char *const quantifiers[] = {"any",  "all",    "none",   "leaf",
+						  "root", "caller", "caller2"};
 	uint64_t kind = random_below(&m->random, depth > 0 ? 11 : 7);
 	if (kind < 2) {
 		say(m, "%s", PICK(m, block_conditions));
@@ -205,11 +206,32 @@ static void make_shape(struct random_query *m)
 	static const char *const frame_keys[] = {"func",      "file", "module",     "class",
 						 "file,line", "line", "func,module"};
 	static const char *const block_keys[] = {
-		"size",       "size:64",   "thread",        "tid",
-		"api",        "lifetime",  "lifetime:20ms", "born",
-		"died",       "depth",     "time:20ms",     "func,thread",
-		"thread,api", "stack",     "stack,thread",  "module,size:100",
-		"type",       "class,api", "type,func",     "thread,type",
+		"size",
+		"size:64",
+		"thread",
+		"tid",
+		"api",
+		"lifetime",
+		"lifetime:20ms",
+		"born",
+		"died",
+		"depth",
+		"time:20ms",
+		"func,thread",
+		"thread,api",
+		"stack",
+		"stack,thread",
+		"module,size:100",
+		"type",
+		"class,api",
+		"type,func",
+		"thread,type",
+		"leaf.func",
+		"caller.func",
+		"func,caller.func",
+		"root.module,caller2.line",
+		"caller.file,caller.line",
+		"leaf.class,size:64",
 	};
 	static const char *const trees[] = {"tree", "callers", "callees", "flame",
 					    "flame inverted"};
@@ -228,6 +250,22 @@ static void make_shape(struct random_query *m)
 	}
 }
 
+static void make_filter(struct random_query *m)
+{
+	if (random_below(&m->random, 4)) {
+		say(m, " ");
+		make_expr(m, 2);
+	}
+	make_transforms(m);
+}
+
+void random_filter(struct random_query *m)
+{
+	m->used = 0;
+	m->text[0] = '\0';
+	make_filter(m);
+}
+
 void random_query(struct random_query *m, bool is_diff)
 {
 	m->used = 0;
@@ -237,11 +275,7 @@ void random_query(struct random_query *m, bool is_diff)
 		say(m, ", ");
 	}
 	make_source(m, is_diff);
-	if (random_below(&m->random, 4)) {
-		say(m, " ");
-		make_expr(m, 2);
-	}
-	make_transforms(m);
+	make_filter(m);
 	m->shape_at = m->used;
 	make_shape(m);
 	if (!random_below(&m->random, 3))

@@ -26,6 +26,8 @@ struct random_query {
 /* random_query - the next query, into text: a source (two for a difference), conditions, changes
  * of stacks, one grouping or tree, and `select` of RANDOM_COLUMNS. */
 void random_query(struct random_query *m, bool is_diff);
+/* random_filter - conditions and changes of stacks alone, into text, for after any source. */
+void random_filter(struct random_query *m);
 #define RANDOM_COLUMNS \
 	"self,total,count,allocs,frees,temp,avg,max,p50,p99,share,peak,rate,first,last"
 

@@ -146,7 +146,7 @@ static bool block_fits(const struct ref_side *side, const struct part *b, const 
 	case EXPR_QUANT:
 		return ref_stack_has(s, x, x->quantifier);
 	case EXPR_STEP:
-		return ref_stack_has(s, x, QUANT_ANY);
+		return ref_stack_has(s, x, (struct ast_quant){.of = QUANT_ANY});
 	case EXPR_PATH:
 		return ref_path_fits(s, x);
 	case EXPR_COMPARE:
@@ -454,8 +454,12 @@ static void add_tuple(const struct ref_question *q, const struct ref_side *side,
 	for (size_t i = 0; i < q->key_count; i++) {
 		if (i)
 			put(key, "|");
-		if (is_frame_key(&q->keys[i]))
-			put_frame_key(key, q, &s->frames[s->leaf], &q->keys[i]);
+		const struct ast_key *k = &q->keys[i];
+		const struct ref_frame *one = ref_one_frame(s, k->quantifier);
+		if (is_frame_key(k) && one)
+			put_frame_key(key, q, one, k);
+		else if (is_frame_key(k))
+			put(key, k->field == FIELD_LINE && q->line_is_number ? "?" : "[none]");
 		else /* depth is that of the recorded stack */
 			put_block_key(key, q, side, b, q->keys[i].kind == KEY_STACK ? s : recorded,
 				      &q->keys[i]);

@@ -272,21 +272,29 @@ static bool path_from(const struct ref_stack *s, const struct ast_expr *x, size_
 	return false;
 }
 
-bool ref_stack_has(const struct ref_stack *s, const struct ast_expr *x, enum ast_quantifier q)
+const struct ref_frame *ref_one_frame(const struct ref_stack *s, struct ast_quant q)
+{
+	if (q.of == QUANT_ROOT)
+		return &s->frames[0];
+	return (int)q.up > s->leaf ? NULL : &s->frames[s->leaf - (int)q.up];
+}
+
+bool ref_stack_has(const struct ref_stack *s, const struct ast_expr *x, struct ast_quant q)
 {
 	const struct ast_expr *of = x->kind == EXPR_QUANT ? x->items[0] : x;
 	int fitting = 0;
 	for (int i = 0; i < s->count; i++)
 		fitting += frame_fits(&s->frames[i], of);
-	switch (q) {
+	const struct ref_frame *one = ref_one_frame(s, q);
+	switch (q.of) {
 	case QUANT_ALL:
 		return fitting == s->count;
 	case QUANT_NONE:
 		return !fitting;
 	case QUANT_LEAF:
-		return frame_fits(&s->frames[s->leaf], of);
 	case QUANT_ROOT:
-		return frame_fits(&s->frames[0], of);
+	case QUANT_CALLER:
+		return one && frame_fits(one, of);
 	default:
 		return fitting;
 	}

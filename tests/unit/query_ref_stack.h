@@ -14,7 +14,9 @@ void ref_transform(struct ref_stack *s, const struct ast_stage *stage);
 
 bool ref_step_fits(const struct ref_frame *f, const struct ast_step *s);
 bool ref_path_fits(const struct ref_stack *s, const struct ast_expr *x);
-bool ref_stack_has(const struct ref_stack *s, const struct ast_expr *x, enum ast_quantifier q);
+bool ref_stack_has(const struct ref_stack *s, const struct ast_expr *x, struct ast_quant q);
+/* ref_one_frame - of leaf, root or caller; NULL: the stack has none so far out. */
+const struct ref_frame *ref_one_frame(const struct ref_stack *s, struct ast_quant q);
 
 /* Values: = with wildcards, ~ without regular expressions, numbers with K and ms. */
 bool ref_value_is(const struct ast_pattern *v, const char *s);

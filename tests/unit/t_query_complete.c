@@ -84,11 +84,15 @@ Test(completion, knows_what_fits_the_place)
 	assert_words("live | where tot", 3, "total");
 	assert_words("live func", 4, "func");
 	assert_words("live | by func:", 0, "");
-	assert_words("peak ", 0,
-		     "of func file line module addr size thread tid type api lifetime born died "
-		     "depth label any all none leaf root path ( not | main json_parse json_free "
-		     "\"std::vector<int>::push_back\" \"size\" \"say \\\"hi\\\"\"");
+	assert_words(
+		"peak ", 0,
+		"of func file line module addr size thread tid type api lifetime born died "
+		"depth label any all none leaf root caller path ( not | main json_parse json_free "
+		"\"std::vector<int>::push_back\" \"size\" \"say \\\"hi\\\"\"");
 	assert_words("live leaf.line ", 0, "= != < <= > >= in");
+	assert_words("live | by cal", 3, "caller");
+	assert_words("live | by caller2.", 0, "func file line module addr class");
+	assert_words("live | by func | sort leaf.mo", 2, "module");
 }
 
 Test(completion, offers_names_of_the_profile)

@@ -132,7 +132,7 @@ static bool has_block_key(const struct ast_stage *by)
 				(k->kind == KEY_FIELD &&
 				 (k->field == FIELD_FUNC || k->field == FIELD_FILE ||
 				  k->field == FIELD_LINE || k->field == FIELD_MODULE));
-		if (!is_frame)
+		if (!is_frame || k->quantifier.of != QUANT_DEFAULT)
 			return true;
 	}
 	return false;
@@ -148,7 +148,8 @@ static void make_question(struct subject *s)
 		q->keys = by->keys;
 		q->key_count = by->key_count;
 	}
-	q->line_is_number = q->key_count == 2 && q->keys[1].field == FIELD_LINE;
+	q->line_is_number = q->key_count == 2 && q->keys[1].field == FIELD_LINE &&
+			    q->keys[0].field == FIELD_FILE;
 	q->stacks_by_name = s->p[1] && s->query->head == HEAD_DIFF;
 	q->view = has_block_key(by) ? REF_TUPLES : REF_FRAME_KEYS;
 	if (view) {
