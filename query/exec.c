@@ -139,16 +139,11 @@ static bool is_of_nodes(const struct plan *pl)
 
 static enum neap_err need_stacks(struct exec *x)
 {
-	struct plan *pl = x->pl;
-	struct err e = {0};
-	x->is_of_nodes = is_of_nodes(pl);
-	if (x->is_of_nodes)
-		return NEAP_OK;
-	for (size_t side = 0; side < pl->side_count; side++) {
-		if (file_need_stacks(pl->sides[side].file, &e))
-			return query_fail_err(pl->error, pl->query->span, &e);
-	}
-	return NEAP_OK;
+	enum neap_err code = NEAP_OK;
+	x->is_of_nodes = is_of_nodes(x->pl);
+	for (size_t side = 0; !code && !x->is_of_nodes && side < x->pl->side_count; side++)
+		code = file_need_stacks(x, x->pl->sides[side].file);
+	return code;
 }
 
 static enum neap_err filter_all(struct exec *x, const struct ast_expr *filter)

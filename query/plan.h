@@ -73,7 +73,9 @@ struct query_session {
 /* session_file - a file by the path in a query; opened if it is new.  Borrowed. */
 enum neap_err session_file(struct query_session *s, const struct ast_text *path,
 			   struct query_file **out, struct query_error *error);
-enum neap_err file_need_stacks(struct query_file *f, struct err *e);
+struct exec;
+/* file_need_stacks - make f->stacks unless it is there.  Fails: ERR_NOMEM, or cancelled; it is then not there. */
+enum neap_err file_need_stacks(struct exec *x, struct query_file *f);
 /* file_depth - frames from the root to a vnode of the recorded stacks. */
 uint32_t file_depth(struct query_file *f, uint32_t v);
 /* file_entry_name - what a function is called; "libc.so.6+0x1234" or "[signal]" without a name; NULL: no memory. */

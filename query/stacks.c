@@ -11,9 +11,8 @@
  */
 #include "config.h"
 
-#include "query/plan.h"
+#include "query/exec.h"
 
-#include "query/stacks.h"
 #include "src/base/limits.h"
 
 #include <string.h>
@@ -76,12 +75,15 @@ static inline uint32_t frame_of(const struct query_file *f, node_id n)
 	return n >= PROFILE_NODE_FIRST && frame ? frame : graph_frame_of_node(f->g, n);
 }
 
-static size_t count_vnodes(const struct query_file *f)
+/* SIZE_MAX: cancelled. */
+static size_t count_vnodes(struct exec *x, const struct query_file *f)
 {
 	size_t count = VNODE_FIRST;
 	for (node_id n = PROFILE_NODE_SIGNAL; n < f->p->node_count; n++) {
 		uint32_t frame = frame_of(f, n);
 		count += f->columns.first_entry[frame + 1] - f->columns.first_entry[frame];
+		if (exec_polls(x, n))
+			return SIZE_MAX;
 	}
 	return count;
 }
@@ -95,8 +97,8 @@ static uint32_t add_node(const struct query_file *f, struct stacks *s, node_id n
 	return v;
 }
 
-/* inner: by node, its innermost vnode. */
-static void add_nodes(const struct query_file *f, struct stacks *s, uint32_t *inner)
+/* inner: by node, its innermost vnode.  false: cancelled. */
+static bool add_nodes(struct exec *x, const struct query_file *f, struct stacks *s, uint32_t *inner)
 {
 	const struct profile *p = f->p;
 	node_id fixed = PROFILE_NODE_ROOT;
@@ -111,8 +113,11 @@ static void add_nodes(const struct query_file *f, struct stacks *s, uint32_t *in
 		}
 		if (n < p->node_count)
 			inner[n] = add_node(f, s, n, inner[parent]);
+		if (exec_polls(x, n))
+			return false;
 	}
 	stacks_close(s);
+	return true;
 }
 
 /* Its entries are a chain that ends with the innermost, which is the first. */
@@ -123,38 +128,42 @@ static uint32_t leaf_of(const struct query_file *f, const uint32_t *inner, node_
 	       (graph_leaf_entry(f->g, leaf) - f->columns.first_entry[frame_of(f, leaf)]);
 }
 
-static void fill_sites(const struct query_file *f, struct stacks *s, const uint32_t *inner)
+static bool fill_sites(struct exec *x, const struct query_file *f, struct stacks *s,
+		       const uint32_t *inner)
 {
 	for (size_t i = 0; i < f->p->site_count; i++) {
 		node_id n = profile_site_node(f->p, i);
 		bool has_stack = n >= PROFILE_NODE_SIGNAL;
 		s->inner[i] = has_stack ? inner[n] : VNODE_NO_STACK;
 		s->leaf[i] = has_stack ? leaf_of(f, inner, n) : VNODE_NO_STACK;
+		if (exec_polls(x, i))
+			return false;
 	}
+	return true;
 }
 
-static struct stacks *build_recorded(const struct query_file *f)
+/* NULL: no memory, or cancelled. */
+static struct stacks *build_recorded(struct exec *x, const struct query_file *f)
 {
-	size_t count = count_vnodes(f);
+	size_t count = count_vnodes(x, f);
 	uint32_t *inner = mem_array(f->p->node_count, sizeof *inner);
 	struct stacks *s = NULL;
 	if (inner && count < LIMIT_IDS)
 		s = stacks_new(f->p->site_count, count - VNODE_FIRST,
 			       graph_leaf_entry(f->g, PROFILE_NODE_ROOT));
-	if (s) {
-		add_nodes(f, s, inner);
-		fill_sites(f, s, inner);
+	if (s && (!add_nodes(x, f, s, inner) || !fill_sites(x, f, s, inner))) {
+		stacks_free(s);
+		s = NULL;
 	}
 	mem_free(inner);
 	return s;
 }
 
-enum neap_err file_need_stacks(struct query_file *f, struct err *e)
+enum neap_err file_need_stacks(struct exec *x, struct query_file *f)
 {
-	if (f->stacks)
-		return NEAP_OK;
-	f->stacks = build_recorded(f);
-	return f->stacks ? NEAP_OK : err_nomem(e, "the call tree");
+	if (!f->stacks)
+		f->stacks = build_recorded(x, f);
+	return f->stacks ? NEAP_OK : exec_no_memory(x);
 }
 
 static void make_depths(struct query_file *f)
