@@ -149,6 +149,14 @@ struct extremes { /* of the main measure of one side, by group */
 	uint64_t *first_ns, *last_ns;
 };
 
+/* What comparing stacks of a tree has found out (exec_order.c). */
+struct stack_order {
+	const struct stacks *tree;
+	uint64_t looked_at; /* vnodes, by comparisons from the leaf */
+	uint32_t *rank;     /* by vnode; NULL: not made */
+	bool has_failed;    /* to make ranks: then without */
+};
+
 struct inverted;
 struct tuples;
 struct lifetimes;
@@ -169,6 +177,7 @@ struct exec {
 	struct frame_groups frames;       /* by the keys of frames */
 	struct frame_groups stack_frames; /* by what tells stacks apart */
 	struct merged stack_tree;         /* of the key `stack` beside others */
+	struct stack_order stack_order;
 	uint32_t *match[2]; /* by vnode of stacks: outermost frame that fits the view's step */
 	uint32_t
 		*below[2]; /* VIEW_PEEK, by vnode below a match: the first one on the way from it */
@@ -327,6 +336,14 @@ enum neap_err quantiles_of_set(struct exec *x, const uint32_t *groups, size_t co
 /* column_cell - a column of values. */
 struct result_cell column_cell(const struct exec *x, const struct values *v, enum ast_column c);
 enum result_type column_type(enum ast_column c);
+
+/*
+ * stack_order_compare - which of two stacks comes first: < 0, 0, > 0.
+ *   tree  in preorder; its entries are groups of x->stack_frames
+ * Cost: the depth of the stacks, in all comparisons together no more than sorting the tree.
+ */
+int stack_order_compare(struct exec *x, const struct stacks *tree, uint32_t a, uint32_t b);
+void stack_order_release(struct stack_order *o);
 
 /* Groups as rows, in order, and those that were cut away. */
 struct row_list {

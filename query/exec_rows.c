@@ -183,37 +183,6 @@ static bool is_real_column(const struct plan_column *c)
 	       (column_type(c->column) == RESULT_RATIO || column_type(c->column) == RESULT_RATE);
 }
 
-static uint32_t depth_of(const struct stacks *s, uint32_t v)
-{
-	uint32_t depth = 0;
-	for (; v != VNODE_ROOT; v = s->parent[v])
-		depth++;
-	return depth;
-}
-
-/* Stacks by the names of their frames, outermost first: those where they part decide. */
-static int compare_stacks(struct exec *x, const struct stacks *s, uint32_t a, uint32_t b)
-{
-	uint32_t a_depth = depth_of(s, a), b_depth = depth_of(s, b);
-	int shorter = (a_depth > b_depth) - (a_depth < b_depth);
-	for (; a_depth > b_depth; a_depth--)
-		a = s->parent[a];
-	for (; b_depth > a_depth; b_depth--)
-		b = s->parent[b];
-	if (a == b)
-		return shorter;
-	while (s->parent[a] != s->parent[b]) {
-		a = s->parent[a];
-		b = s->parent[b];
-	}
-	const struct frame_groups *fg = &x->stack_frames;
-	const struct group *ga = &fg->groups[s->entry[a]], *gb = &fg->groups[s->entry[b]];
-	const char *an = file_entry_name(x->pl->sides[ga->side].file, ga->entry);
-	const char *bn = file_entry_name(x->pl->sides[gb->side].file, gb->entry);
-	int order = an && bn ? strcmp(an, bn) : 0;
-	return order ? order : (s->entry[a] > s->entry[b]) - (s->entry[a] < s->entry[b]);
-}
-
 static struct result_cell key_cell(const struct sorter *s, uint32_t row, size_t k)
 {
 	return s->has_lazy_keys ? row_key(s->x, s->groups[row], k)
@@ -232,11 +201,12 @@ static int compare_keys(const struct sorter *s, uint32_t a, uint32_t b)
 			cb = key_cell(s, b, k);
 			order = compare_cells(&ca, &cb, is_text_key(&pl->keys[k]), false);
 		} else if (x->space.tree)
-			order = compare_stacks(x, x->space.tree, s->groups[a], s->groups[b]);
+			order = stack_order_compare(x, x->space.tree, s->groups[a], s->groups[b]);
 		else
-			order = compare_stacks(x, x->stack_tree.tree,
-					       (uint32_t)space_group(x, s->groups[a])->values[k],
-					       (uint32_t)space_group(x, s->groups[b])->values[k]);
+			order = stack_order_compare(
+				x, x->stack_tree.tree,
+				(uint32_t)space_group(x, s->groups[a])->values[k],
+				(uint32_t)space_group(x, s->groups[b])->values[k]);
 		if (order)
 			return order;
 	}

@@ -16,6 +16,7 @@ query_libquery_la_SOURCES = \
 	query/exec_lifetimes.c \
 	query/exec_match.c \
 	query/exec_names.c \
+	query/exec_order.c \
 	query/exec_path.c \
 	query/exec_plain.c \
 	query/exec_result.c \
