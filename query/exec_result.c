@@ -3,6 +3,8 @@
 
 #include "query/exec.h"
 
+#include "src/base/limits.h"
+
 #include <string.h>
 
 /* ---- frames of a row -------------------------------------------------------------------- */
@@ -25,6 +27,33 @@ static const struct stacks *stack_of(const struct exec *x, uint32_t group, uint3
 		}
 	}
 	return NULL;
+}
+
+/* Deep stacks that hold blocks at every depth have far more frames together than the profile has. */
+static enum neap_err check_stacks(struct exec *x, const struct row_list *rows)
+{
+	uint32_t v = 0;
+	uint64_t frame_count = 0;
+	const struct stacks *s = rows->count ? stack_of(x, rows->groups[0], &v) : NULL;
+	uint32_t *depth = s ? mem_zarray(s->count, sizeof *depth) : NULL;
+	if (s && !depth)
+		return exec_no_memory(x);
+	for (uint32_t i = 1; s && i < s->count; i++)
+		depth[i] = depth[s->parent[i]] + 1;
+	for (size_t i = 0; s && i < rows->count; i++) {
+		stack_of(x, rows->groups[i], &v);
+		frame_count += depth[v];
+	}
+	mem_free(depth);
+	if (frame_count <= LIMIT_ANSWER_FRAMES)
+		return NEAP_OK;
+	query_fail(
+		x->pl->error, ERR_LIMIT, x->pl->query->span,
+		"the %zu stacks of the answer have %ju frames together; at most %u can be listed",
+		rows->count, (uintmax_t)frame_count, LIMIT_ANSWER_FRAMES);
+	return query_fail_help(
+		x->pl->error,
+		"`collapse recursion` or `top` makes them fewer; a tree has each frame once");
 }
 
 static bool list_frames(struct exec *x, const struct stacks *s, uint32_t v, struct result_row *row)
@@ -173,6 +202,8 @@ enum neap_err gather_table(struct exec *x, struct gathered *to)
 {
 	struct row_list rows;
 	enum neap_err code = rows_select(x, &rows);
+	if (!code)
+		code = check_stacks(x, &rows);
 	if (!code && x->pl->needs_quantiles)
 		code = quantiles_prepare(x, rows.groups, rows.count);
 	for (size_t i = 0; !code && i < rows.count; i++)

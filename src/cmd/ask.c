@@ -64,6 +64,13 @@ static int fail_query(const struct asking *a, const struct query_error *error)
 	return status_of(error->code);
 }
 
+/* A result that cannot be shown so is a wrong query; a file that cannot be written is none that cannot be read. */
+static int fail_result(const struct err *e)
+{
+	cmd_fail(e);
+	return e->code == ERR_IO ? CMD_FAILED : status_of(e->code);
+}
+
 static int fail_file(const struct err *e)
 {
 	fprintf(stderr, "neap: %s\n", e->text);
@@ -194,7 +201,7 @@ static int write_result(struct asking *a, size_t i, const struct query_result *r
 	else if (!code && out.count_bytes)
 		fwrite(out.data, 1, out.count_bytes, stdout);
 	buf_release(&out);
-	return code ? cmd_fail(&e) : CMD_OK;
+	return code ? fail_result(&e) : CMD_OK;
 }
 
 static int judge(const struct asking *a, const struct query_result *r)

@@ -156,7 +156,7 @@ struct export_snapshot {
 
 /* ---- writers ----------------------------------------------------------------------- */
 
-/* export_pprof - profile.proto, compressed with gzip. */
+/* export_pprof - profile.proto, compressed with gzip.  Fails with ERR_LIMIT, too: LIMIT_ANSWER_FRAMES in all stacks. */
 enum neap_err export_pprof(const struct export_about *about, const struct export_tree *t,
 			   struct buf *out, struct err *e);
 /* export_speedscope - one profile for each value; of differences one for more, one for less. */

@@ -16,6 +16,7 @@
 
 #include "src/exchange/export_priv.h"
 
+#include "src/base/limits.h"
 #include "src/base/map.h"
 #include "src/base/mem.h"
 #include "src/exchange/pprof_wire.h"
@@ -47,6 +48,7 @@ struct pprof {
 	size_t part_count, part_cap;
 	uint32_t *location_at; /* by node: the location of a stack that goes on there */
 	uint32_t *next_of;     /* by node: where the location after it begins */
+	uint32_t *depth;       /* by node: locations up to the root */
 	uint64_t *ids;         /* of one stack */
 	size_t id_cap;
 	NeapPprof__Line *lines; /* of one location */
@@ -255,6 +257,7 @@ static void find_locations(struct pprof *p)
 		}
 		p->location_at[i] = part;
 		p->next_of[i] = next;
+		p->depth[i] = next == EXPORT_NONE ? 1 : p->depth[next] + 1;
 	}
 }
 
@@ -336,6 +339,24 @@ static void put_sample(struct pprof *p, size_t i, const NeapPprof__Label *bytes_
 	put_message(p, FIELD_SAMPLE, &sample.base);
 }
 
+/* The format has each stack whole: deep ones that begin alike are too much for anybody who reads it. */
+static enum neap_err check_depth(const struct pprof *p, struct err *e)
+{
+	const struct export_tree *t = p->t;
+	uint64_t location_count = 0;
+	for (size_t i = 0; i < t->sample_count; i++) {
+		uint32_t node = t->samples[i].node;
+		location_count += node == EXPORT_NONE ? 0 : p->depth[node];
+	}
+	if (location_count <= LIMIT_ANSWER_FRAMES)
+		return NEAP_OK;
+	return err_set(
+		e, ERR_LIMIT,
+		"the %zu stacks have %ju frames together, and a pprof file at most %u; `collapse "
+		"recursion` makes them fewer, and speedscope files have each frame once",
+		t->sample_count, (uintmax_t)location_count, LIMIT_ANSWER_FRAMES);
+}
+
 static void put_samples(struct pprof *p)
 {
 	NeapPprof__Label label = NEAP_PPROF__LABEL__INIT;
@@ -361,7 +382,8 @@ static bool prepare(struct pprof *p)
 	p->function_of = mem_array(t->frame_count + 1, sizeof *p->function_of);
 	p->location_at = mem_array(t->node_count + 1, sizeof *p->location_at);
 	p->next_of = mem_array(t->node_count + 1, sizeof *p->next_of);
-	return p->function_of && p->location_at && p->next_of;
+	p->depth = mem_array(t->node_count + 1, sizeof *p->depth);
+	return p->function_of && p->location_at && p->next_of && p->depth;
 }
 
 static void put_all(struct pprof *p)
@@ -369,7 +391,6 @@ static void put_all(struct pprof *p)
 	put_head(p);
 	put_mappings(p);
 	put_functions(p);
-	find_locations(p);
 	put_samples(p);
 	for (uint32_t i = 0; !p->has_failed && i < p->part_count; i++) {
 		if (p->parts[i].is_used)
@@ -390,24 +411,35 @@ static void release(struct pprof *p)
 	mem_free(p->parts);
 	mem_free(p->location_at);
 	mem_free(p->next_of);
+	mem_free(p->depth);
 	mem_free(p->ids);
 	mem_free(p->lines);
 	mem_free(p->line_list);
 	mem_free(p->packed);
 }
 
+static void compress_all(struct pprof *p)
+{
+	p->has_failed = deflateInit2(&p->z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, GZIP_WINDOW, 8,
+				     Z_DEFAULT_STRATEGY) != Z_OK;
+	if (p->has_failed)
+		return;
+	put_all(p);
+	deflateEnd(&p->z);
+}
+
 enum neap_err export_pprof(const struct export_about *about, const struct export_tree *t,
 			   struct buf *out, struct err *e)
 {
 	struct pprof p = {.about = about, .t = t, .out = out};
-	p.has_failed = deflateInit2(&p.z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, GZIP_WINDOW, 8,
-				    Z_DEFAULT_STRATEGY) != Z_OK;
-	if (!p.has_failed) {
-		p.has_failed = !prepare(&p);
-		if (!p.has_failed)
-			put_all(&p);
-		deflateEnd(&p.z);
-	}
+	enum neap_err code = NEAP_OK;
+	p.has_failed = !prepare(&p);
+	if (!p.has_failed)
+		find_locations(&p);
+	if (!p.has_failed)
+		code = check_depth(&p, e);
+	if (!p.has_failed && !code)
+		compress_all(&p);
 	release(&p);
-	return p.has_failed ? err_nomem(e, "the pprof file") : NEAP_OK;
+	return p.has_failed ? err_nomem(e, "the pprof file") : code;
 }

@@ -36,7 +36,7 @@ struct out_options {
 
 /*
  * out_write - append the result in its format.
- * Fails: ERR_NOMEM; out then holds a part.
+ * Fails: ERR_NOMEM; as the writers of src/exchange/export.h do; out then holds a part.
  */
 enum neap_err out_write(const struct query_result *r, const struct out_options *o, struct buf *out,
 			struct err *e);

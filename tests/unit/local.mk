@@ -153,6 +153,11 @@ tests_unit_t_report_out_SOURCES = tests/unit/t_report_out.c $(build_profile)
 tests_unit_t_report_out_CPPFLAGS = $(unit_cppflags)
 tests_unit_t_report_out_LDADD = $(unit_ldadd)
 
+unit_tests += tests/unit/t_report_deep
+tests_unit_t_report_deep_SOURCES = tests/unit/t_report_deep.c $(build_profile)
+tests_unit_t_report_deep_CPPFLAGS = $(unit_cppflags)
+tests_unit_t_report_deep_LDADD = $(unit_ldadd)
+
 unit_tests += tests/unit/t_report_suspects
 tests_unit_t_report_suspects_SOURCES = tests/unit/t_report_suspects.c $(build_profile)
 tests_unit_t_report_suspects_CPPFLAGS = $(unit_cppflags)
