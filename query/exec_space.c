@@ -318,11 +318,8 @@ void space_release(struct exec *x)
 	inverted_free(x->inverted);
 	tuples_free(x->tuples);
 	x->inverted = NULL;
-<<<<<<< Updated upstream
 	x->tuples = NULL;
-=======
 	stack_order_release(&x->stack_order);
->>>>>>> Stashed changes
 	merged_release(&sp->merged);
 	merged_release(&x->stack_tree);
 	mem_free(sp->groups);
