@@ -840,29 +840,6 @@ Test(query_exec, stops_wherever_it_asks)
 	}
 }
 
-/* What a session keeps is made by the first query that needs it, which can be stopped there too. */
-Test(query_exec, can_be_stopped_while_the_call_tree_is_made)
-{
-	struct stop stop = {.at = 0};
-	const struct query_options options = {.is_cancelled = is_time_to_stop,
-					      .arg = &stop,
-					      .is_as_if_large = true,
-					      .cursor_ns = UINT64_MAX};
-	struct err e = {0};
-	unsigned polls[2];
-	query_session_free(session);
-	cr_assert_eq(query_session_new(&options, &session, &e), NEAP_OK);
-	cr_assert_eq(query_session_open(session, paths[0], &e), NEAP_OK);
-	for (size_t i = 0; i < 2; i++) {
-		stop.polls = 0;
-		query_result_free(run("live lifetime>1ms | by api"));
-		polls[i] = stop.polls;
-	}
-	const struct profile *p = graph_profile(query_session_graph(session));
-	cr_assert_geq(polls[0] - polls[1], 2 * (p->node_count - PROFILE_NODE_FIRST) + p->site_count,
-		      "%u and %u", polls[0], polls[1]);
-}
-
 /* From an empty session, so that what it keeps is made again. */
 static enum neap_err run_once(const char *text, bool is_as_if_large, uint64_t fail_at)
 {

@@ -211,3 +211,33 @@ Test(query_large, finds_the_same_quantiles_for_a_frame_as_for_its_blocks)
 	query_result_free(table);
 	query_result_free(tree);
 }
+
+/* ---- stopping ---------------------------------------------------------------------------- */
+
+static bool count_poll(void *arg)
+{
+	++*(unsigned *)arg;
+	return false;
+}
+
+/* What a session keeps is made by the first query that needs it, which can be stopped there too. */
+Test(query_large, can_be_stopped_while_the_call_tree_is_made)
+{
+	unsigned polls = 0;
+	const struct query_options options = {.is_cancelled = count_poll,
+					      .arg = &polls,
+					      .is_as_if_large = true,
+					      .cursor_ns = UINT64_MAX};
+	struct err e = {0};
+	query_session_free(session);
+	cr_assert_eq(query_session_new(&options, &session, &e), NEAP_OK);
+	cr_assert_eq(query_session_open(session, path, &e), NEAP_OK);
+	query_result_free(run("live lifetime>1ms | by api"));
+	unsigned first_count = polls;
+	query_result_free(run("live lifetime>1ms | by api"));
+	unsigned second_count = polls - first_count;
+	const struct profile *p = graph_profile(query_session_graph(session));
+	cr_assert_geq(first_count - second_count,
+		      2 * (p->node_count - PROFILE_NODE_FIRST) + p->site_count, "%u and %u",
+		      first_count, second_count);
+}
