@@ -9,6 +9,7 @@
 
 #include "query/plan.h"
 #include "src/base/mem.h"
+#include "tui/saved.h"
 
 #define POLL_MS   1000
 /* A reload may take this part of the time: a large file is loaded less often. */
@@ -82,9 +83,11 @@ static void forget(struct browser *b)
 }
 
 /* The title says that the file is followed; words in place of the keys only at the begin and end. */
-static void say(struct browser *b, bool was_recording)
+static void say(struct browser *b, bool was_recording, bool is_other)
 {
-	if (was_recording && !is_recording(b))
+	if (is_other)
+		browser_say(b, ROLE_WARNING, "another recording has taken the place of the file");
+	else if (was_recording && !is_recording(b))
 		browser_say(b, ROLE_STRONG, "the recording has ended; this is all of it");
 	else if (b->follow.load_count == 1)
 		browser_say(b, ROLE_DIM, "the file has grown; what is new is shown as it comes");
@@ -94,6 +97,7 @@ static void reload(struct browser *b)
 {
 	struct err e = {0};
 	bool was_recording = is_recording(b);
+	uint64_t hash = saved_hash(&b->model);
 	int64_t begin = now_ms();
 	if (model_reload(&b->model, b->query_options, &e)) {
 		/* Perhaps it is being replaced: the next change is looked at again. */
@@ -102,7 +106,7 @@ static void reload(struct browser *b)
 	} else {
 		b->follow.load_count++;
 		forget(b);
-		say(b, was_recording);
+		say(b, was_recording, saved_hash(&b->model) != hash);
 		b->follow.is_on = b->follow.is_asked || is_recording(b);
 	}
 	b->follow.next_ms = begin + (now_ms() - begin) * LOAD_PART;
@@ -117,10 +121,14 @@ void follow_tick(struct browser *b)
 		return;
 	for (size_t i = 0; i < b->model.path_count && i < 2; i++) {
 		struct follow_file now = look_at(b->model.paths[i]);
-		if (now.bytes < 0 || is_same(&now, &f->files[i]))
+		if (now.bytes < 0 ? f->files[i].bytes < 0 : is_same(&now, &f->files[i]))
 			continue;
 		f->files[i] = now;
-		has_changed = true;
+		if (now.bytes >= 0)
+			has_changed = true;
+		else
+			browser_say(b, ROLE_WARNING, "%.300s is gone; what was read of it is shown",
+				    b->model.paths[i]);
 	}
 	if (has_changed)
 		reload(b);

@@ -68,15 +68,20 @@ static bool put_folder(struct buf *out)
 	return out->count_bytes && !out->has_failed;
 }
 
+uint64_t saved_hash(const struct model *m)
+{
+	const struct query_session *s = m->session;
+	uint64_t hash = 0xcbf29ce484222325u;
+	for (size_t i = 0; i < m->path_count && i < s->named_count; i++)
+		hash = hash_run(hash, &s->files[i]->p->run);
+	return hash;
+}
+
 bool saved_path(const struct browser *b, struct buf *out)
 {
-	const struct query_session *s = b->model.session;
-	uint64_t hash = 0xcbf29ce484222325u;
-	for (size_t i = 0; i < b->model.path_count && i < s->named_count; i++)
-		hash = hash_run(hash, &s->files[i]->p->run);
 	if (!put_folder(out))
 		return false;
-	buf_printf(out, "/%016" PRIx64, hash);
+	buf_printf(out, "/%016" PRIx64, saved_hash(&b->model));
 	return !out->has_failed;
 }
 

@@ -34,6 +34,8 @@ enum neap_err saved_write(const struct browser *b, struct err *e);
  * if it is damaged. */
 void saved_text(const struct browser *b, struct buf *out);
 bool saved_take(struct browser *b, const char *text, size_t bytes);
+/* saved_hash - of what the recordings say of themselves: others have another one. */
+uint64_t saved_hash(const struct model *m);
 /* saved_path - the name of the file.  False: there is no home, or no memory. */
 bool saved_path(const struct browser *b, struct buf *out);
 

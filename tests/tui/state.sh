@@ -8,8 +8,8 @@ terminal_begin state
 export XDG_STATE_HOME=$folder/state HOME=$folder/home
 kept=$XDG_STATE_HOME/neap/browse
 
-# play NAME OPTIONS: the lines of stdin.
-play() {
+# start NAME OPTIONS: plays the lines of stdin.
+start() {
 	local name=$1
 	shift
 	count=$((count + 1))
@@ -24,7 +24,7 @@ lacks() {
 }
 
 # ---- the view and bookmarks last, by the content of the profile ------------------------------
-play leave json.neap <<'PLAY'
+start leave json.neap <<'PLAY'
 bytes b
 bytes L
 bytes ma
@@ -38,7 +38,7 @@ shows marked.screen "bookmark a is this view"
 [ "$(find "$kept" -type f | wc -l)" = 1 ] || fail "one file is kept"
 [ "$(stat -c %a "$kept")" = 700 ] || fail "others can read what is kept"
 cp json.neap moved.neap
-play return moved.neap <<'PLAY'
+start return moved.neap <<'PLAY'
 screen returned.screen
 bytes 'x
 screen unknown.screen
@@ -57,7 +57,7 @@ sed 1d gone.screen | head -n -1 >gone.rest
 diff marked.rest gone.rest || fail "the bookmark is another view"
 
 # The tree is open as it was, and the same row is selected.
-play fold --no-mouse forked.neap <<'PLAY'
+start fold --no-mouse forked.neap <<'PLAY'
 bytes C
 bytes l
 bytes j
@@ -65,7 +65,7 @@ screen folded.screen
 bytes q
 ends 0
 PLAY
-play unfold forked.neap <<'PLAY'
+start unfold forked.neap <<'PLAY'
 screen unfolded.screen
 bytes q
 ends 0
@@ -74,7 +74,7 @@ diff folded.screen unfolded.screen || fail "the folds of last time are not there
 
 # --no-state neither uses nor keeps it.
 before=$(cat "$kept"/* | md5sum)
-play without --no-state moved.neap <<'PLAY'
+start without --no-state moved.neap <<'PLAY'
 screen without.screen
 bytes b
 bytes q
@@ -87,9 +87,9 @@ lacks without.screen "2 Table"
 for damage in 's/^end$//' 's/^query .*/query nothing | of | sense/' 's/^view .*/view Nowhere up 0/' \
 	'1s/1/2/' 's/^view.*/&\x00/'; do
 	rm -rf "$XDG_STATE_HOME"
-	play keep json.neap <<<$'bytes 2\nbytes q\nbytes q\nends 0'
+	start keep json.neap <<<$'bytes 2\nbytes q\nbytes q\nends 0'
 	sed -i "$damage" "$kept"/*
-	play damaged json.neap <<'PLAY'
+	start damaged json.neap <<'PLAY'
 screen damaged.screen
 bytes q
 ends 0
@@ -99,22 +99,22 @@ done
 rm -rf "$XDG_STATE_HOME"
 mkdir -p "$kept"
 head -c 400000 /dev/zero | tr '\0' x >"$folder/large"
-play name json.neap <<<$'bytes q\nends 0'
+start name json.neap <<<$'bytes q\nends 0'
 file=$(find "$kept" -type f)
 cp "$folder/large" "$file"
-play large json.neap <<<$'screen large.screen\nbytes q\nends 0'
+start large json.neap <<<$'screen large.screen\nbytes q\nends 0'
 shows large.screen "is damaged and not used"
 
 # The oldest of many files go.
 for i in $(seq 302); do touch -d "2020-01-01 +$i minutes" "$kept/old$i"; done
-play many json.neap <<<$'bytes q\nends 0'
+start many json.neap <<<$'bytes q\nends 0'
 [ -e "$kept/old1" ] && fail "the oldest file is still there"
 [ -e "$kept/old302" ] || fail "a newer file was removed"
 
 # Where nothing can be kept, that is said at the end, and nothing else is wrong.
 rm -rf "$XDG_STATE_HOME"
 echo >"$XDG_STATE_HOME"
-play nowhere json.neap <<<$'bytes q\nends 0'
+start nowhere json.neap <<<$'bytes q\nends 0'
 rm -f "$XDG_STATE_HOME"
 
 # ---- the editor -------------------------------------------------------------------------------
@@ -131,15 +131,15 @@ export ARGS=$folder/args
 # The sources of the profile stand where its recording says, below the folder it ran in.
 mkdir -p src/json
 for source in main config worker cache json/intern; do seq 400 >"src/$source.cpp"; done
-play no-editor --no-state json.neap <<<$'bytes jj\nbytes O\nscreen no-editor.screen\nbytes q\nends 0'
+start no-editor --no-state json.neap <<<$'bytes jj\nbytes O\nscreen no-editor.screen\nbytes q\nends 0'
 shows no-editor.screen "no editor is set"
-EDITOR="vi" play no-source --no-state nonames.neap <<<$'bytes O\nscreen no-source.screen\nbytes q\nends 0'
+EDITOR="vi" start no-source --no-state nonames.neap <<<$'bytes O\nscreen no-source.screen\nbytes q\nends 0'
 shows no-source.screen "no source is known for this row"
 # edit NAME EDITOR: at main, the third row.
 edit() {
 	rm -f args args.stty
 	: >args
-	EDITOR=$2 play "$1" --no-state json.neap <<-PLAY
+	EDITOR=$2 start "$1" --no-state json.neap <<-PLAY
 		bytes jj
 		screen $1.before
 		bytes O
@@ -175,12 +175,13 @@ edit code 'vim; touch injected'
 
 # ---- files that grow --------------------------------------------------------------------------
 # The terminal waits for the second screen: a tick is a wait like any other.
-cp json.neap growing.neap
+bytes=$(stat -c %s json.neap)
+head -c $((bytes / 2)) json.neap >growing.neap
 (
 	until [ -e seen ]; do sleep 0.05; done
-	cp forked.neap growing.new && mv growing.new growing.neap
+	head -c $((bytes * 3 / 4)) json.neap >growing.new && mv growing.new growing.neap
 ) &
-play growing --follow --no-state growing.neap <<'PLAY'
+start growing --follow --no-state growing.neap <<'PLAY'
 size 24 120
 screen wide.screen
 size 24 80
@@ -194,7 +195,7 @@ PLAY
 wait
 rm -f seen
 shows grown.screen "growing.neap+ "
-shows wide.screen "growing.neap  following"
+shows wide.screen "growing.neap  recording"
 
 # What is said of its modules is of those that it has now.
 cp forked.neap growing.neap
@@ -202,11 +203,11 @@ cp forked.neap growing.neap
 	until [ -e seen ]; do sleep 0.05; done
 	cp json.neap growing.new && mv growing.new growing.neap
 ) &
-play modules --follow --no-state growing.neap <<'PLAY'
+start modules --follow --no-state growing.neap <<'PLAY'
 size 24 120
 bytes 8
 screen seen
-until has grown
+until another recording has taken the place
 bytes G
 until libstdc++.so.6.0.30: names for 6 of 6 call sites
 bytes 9G
@@ -218,6 +219,29 @@ ends 0
 PLAY
 wait
 rm -f seen
+
+# One that goes away, and one that is another recording.
+cp json.neap growing.neap
+"$build_dir/tests/tui/make_runs" . || exit 1
+(
+	until [ -e seen ]; do sleep 0.05; done
+	rm growing.neap
+	until [ -e gone ]; do sleep 0.05; done
+	cp before.neap growing.new && mv growing.new growing.neap
+) &
+start replaced --follow --no-state growing.neap <<'PLAY'
+size 24 120
+screen seen
+until growing.neap is gone; what was read of it is shown
+until intern_key
+screen gone
+until another recording has taken the place of the file
+until report_daily
+bytes q
+ends 0
+PLAY
+wait
+rm -f seen gone
 
 if [ "$count" -lt 20 ]; then
 	echo "not everything was played"
