@@ -19,18 +19,18 @@ static void find_again(struct browser *b, bool is_back)
 static void copy(struct browser *b, bool is_command)
 {
 	const struct view *v = browser_view(b);
-	const char *prints = is_command ? model_command_prints(&b->model) : NULL;
+	struct buf query = {0};
 	buf_clear(&b->clipboard);
 	if (is_command)
-		model_command(&b->model, &b->clipboard);
-	else if (v->row_text)
+		browser_question(b, &query);
+	if (is_command && !query.has_failed)
+		model_command(&b->model, query.data, &b->clipboard);
+	else if (v->row_text && !is_command)
 		v->row_text(browser_self(b), b, &b->clipboard);
+	buf_release(&query);
 	if (!b->clipboard.count_bytes || b->clipboard.has_failed)
 		return;
-	if (prints) /* alone: beside the command there is no room for it */
-		browser_say(b, ROLE_WARNING, "copied; it prints %s", prints);
-	else
-		browser_say(b, ROLE_DIM, "copied: %.400s", b->clipboard.data);
+	browser_say(b, ROLE_DIM, "copied: %.400s", b->clipboard.data);
 }
 
 /* To the subject before, or to the view that this one was opened from. */

@@ -117,6 +117,15 @@ void browser_summarise(struct browser *b, const struct query_result *r)
 		s->base_bytes = (int64_t)((double)s->bytes / share->number + 0.5);
 }
 
+void browser_question(struct browser *b, struct buf *out)
+{
+	const struct view *v = browser_view(b);
+	if (v->question)
+		v->question(browser_self(b), b, out);
+	else
+		model_query(&b->model, out);
+}
+
 void *browser_self(const struct browser *b)
 {
 	return b->selves[model_state(&b->model)->screen];

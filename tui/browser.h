@@ -157,6 +157,8 @@ void browser_tell(struct browser *b, enum neap_err code, const struct query_erro
 void browser_summarise(struct browser *b, const struct query_result *r);
 /* browser_self - the value of the current view. */
 void *browser_self(const struct browser *b);
+/* browser_question - append the query that prints what is shown. */
+void browser_question(struct browser *b, struct buf *out);
 
 /* ---- chrome.c --------------------------------------------------------------------------- */
 

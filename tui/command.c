@@ -55,9 +55,6 @@ static void put_view(const struct state *s, struct buf *out)
 	case SCREEN_FLAME:
 		buf_puts(out, s->is_inverted ? " | flame inverted" : " | flame");
 		break;
-	case SCREEN_TIME:
-		buf_puts(out, " | timeline");
-		break;
 	case SCREEN_SOURCE:
 		if (!s->subject)
 			buf_puts(out, " | source [file=*]");
@@ -97,19 +94,17 @@ void model_query(const struct model *m, struct buf *out)
 	const struct state *s = model_state(m);
 	/* Screens that show all rows, whatever is cut in others. */
 	bool shows_all = (s->screen == SCREEN_SIZES && !has_rows_of_keys(s)) ||
-			 s->screen == SCREEN_BUTTERFLY || s->screen == SCREEN_TIME;
-	bool has_no_keys =
-		s->screen == SCREEN_TIME || (s->screen == SCREEN_SIZES && !has_rows_of_keys(s));
+			 s->screen == SCREEN_BUTTERFLY;
+	bool has_no_keys = s->screen == SCREEN_SIZES && !has_rows_of_keys(s);
 	const struct compose c = {
 		.by = keys_of(s), .without_keys = has_no_keys, .without_rows = shows_all};
 	model_compose(m, &c, out);
 	put_view(model_state(m), out);
 }
 
-void model_command(const struct model *m, struct buf *out)
+void model_command(const struct model *m, const char *query, struct buf *out)
 {
 	const struct state *s = model_state(m);
-	struct buf text = {0};
 	if (s->screen == SCREEN_RUN) {
 		buf_puts(out, "neap info ");
 		put_shell(out, m->paths[0]);
@@ -120,27 +115,6 @@ void model_command(const struct model *m, struct buf *out)
 		buf_putc(out, ' ');
 		put_shell(out, m->paths[i]);
 	}
-	model_query(m, &text);
 	buf_putc(out, ' ');
-	if (!text.has_failed)
-		put_shell(out, text.data);
-	buf_release(&text);
-}
-
-const char *model_command_prints(const struct model *m)
-{
-	const struct state *s = model_state(m);
-	if (s->screen != SCREEN_TIME || !model_knows_times(m))
-		return NULL;
-	switch (query_population(s->head)) {
-	case POP_COUNT:
-		return "the difference, not the classes";
-	case POP_LIVE:
-	case POP_GROWTH:
-		return "the totals, not the classes";
-	case POP_FREED:
-		return "how much was freed when, not the classes";
-	default:
-		return "when these blocks were allocated, not the classes";
-	}
+	put_shell(out, query);
 }

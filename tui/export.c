@@ -115,7 +115,7 @@ void export_view(struct browser *b, const char *path)
 	struct err e = {0};
 	struct buf query = {0}, text = {0};
 	const char *format = format_of(path);
-	model_query(&b->model, &query);
+	browser_question(b, &query);
 	if (format)
 		buf_printf(&query, " | as %s", format);
 	enum neap_err code = query.has_failed ? ERR_NOMEM : make(b, query.data, &text, &error);

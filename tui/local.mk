@@ -92,6 +92,7 @@ tui_libtui_la_SOURCES = \
 	tui/time_chart.h \
 	tui/time_draw.c \
 	tui/time_plain.c \
+	tui/time_query.c \
 	tui/time_priv.h \
 	tui/time_values.c \
 	tui/tree_draw.c \

@@ -108,11 +108,11 @@ enum neap_err model_find_sides(struct model *m, struct query_error *error);
 /* model_reset_sides - the file that was opened, or the two to compare. */
 void model_reset_sides(struct model *m);
 /*
- * model_whole_run - append the head that asks for everything that was allocated in one of the two.
+ * model_whole_run - append the head that asks for a population of all of one of the two.
  * Fails if queries cannot say the name of that file: without it they would ask the first.
  */
-enum neap_err model_whole_run(const struct model *m, bool is_before, struct buf *out,
-			      struct query_error *error);
+enum neap_err model_whole_run(const struct model *m, bool is_before, const char *population,
+			      struct buf *out, struct query_error *error);
 
 static inline const struct state *model_state(const struct model *m)
 {
@@ -225,15 +225,10 @@ void model_begin_here(struct model *m);
 
 /* model_text - append the whole query, of the view only what it is about; it parses to itself. */
 void model_text(const struct model *m, struct buf *out);
-/* model_query - append the query that prints the same view. */
+/* model_query - append the query that prints the same view; of Time its view knows it. */
 void model_query(const struct model *m, struct buf *out);
-/* model_command - append a shell command that prints the same view. */
-void model_command(const struct model *m, struct buf *out);
-/*
- * model_command_prints - what that command prints where it is less than the screen shows; NULL:
- * the same.  No timeline of the language has classes.
- */
-const char *model_command_prints(const struct model *m);
+/* model_command - append the shell command that asks a query of the files; of Run `neap info`. */
+void model_command(const struct model *m, const char *query, struct buf *out);
 
 /* ---- text of queries -------------------------------------------------------------------------- */
 

@@ -59,8 +59,8 @@ static bool is_sayable(const char *path)
 	return true;
 }
 
-enum neap_err model_whole_run(const struct model *m, bool is_before, struct buf *out,
-			      struct query_error *error)
+enum neap_err model_whole_run(const struct model *m, bool is_before, const char *population,
+			      struct buf *out, struct query_error *error)
 {
 	const char *path = is_before ? m->before_path : m->now_path;
 	bool is_first = path == m->session->files[0]->path;
@@ -68,7 +68,7 @@ enum neap_err model_whole_run(const struct model *m, bool is_before, struct buf 
 		return model_fail(error, ERR_USAGE,
 				  "the name of the file has control characters, which no query "
 				  "can say");
-	buf_puts(out, "allocated");
+	buf_puts(out, population);
 	if (!is_first) {
 		buf_puts(out, " of ");
 		query_quote(out, path);

@@ -75,6 +75,8 @@ int64_t time_make_line(const struct time_view *t, unsigned cols, int64_t *line);
 bool time_frame(const struct time_view *t, size_t class, struct graph_frame *out);
 const char *time_name(const struct time_view *t, struct browser *b, size_t class, unsigned cols);
 
+/* time_question - the query of the language that prints the classes: time_query.c. */
+void time_question(const void *self, struct browser *b, struct buf *out);
 void time_draw(void *self, struct browser *b, const struct area *a); /* time_draw.c */
 /* time_draw_plain - numbers in place of the chart: time_plain.c. */
 void time_draw_plain(struct time_view *t, struct browser *b, const struct area *a);

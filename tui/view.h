@@ -37,6 +37,8 @@ struct view {
 	bool (*frame)(const void *self, struct graph_frame *out);
 	/* Append the selected row as one line, for copying; may be NULL. */
 	void (*row_text)(const void *self, struct browser *b, struct buf *out);
+	/* Append the query that prints what is shown; NULL: model_query does. */
+	void (*question)(const void *self, struct browser *b, struct buf *out);
 	/*
 	 * Select the next row (or the one before) whose name contains the text, from the selected
 	 * one on, around the end; it stays if is_here and it fits.  False: none.  May be NULL.

@@ -53,7 +53,7 @@ static enum neap_err run(struct time_view *t, struct browser *b, bool is_before,
 			 struct query_opened **q, struct query_error *error)
 {
 	struct buf head = {0};
-	enum neap_err code = model_whole_run(&b->model, is_before, &head, error);
+	enum neap_err code = model_whole_run(&b->model, is_before, "allocated", &head, error);
 	const struct compose c = {.head = head.data,
 				  .default_by = "func",
 				  .view = t->is_grouped ? NULL : "callers",
@@ -358,6 +358,7 @@ const struct view view_time = {
 	.place = place,
 	.frame = frame,
 	.row_text = row_text,
+	.question = time_question,
 	.find = find,
 	.save_spot = save_spot,
 	.take_spot = take_spot,

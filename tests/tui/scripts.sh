@@ -38,6 +38,20 @@ printf '3\n:expect error: the name of the file has control characters\n' >bell.k
 	failed=$((failed + 1))
 }
 
+# What Time shows is written as it is: the callers of the class that was entered, and of those.
+for depth in 1 2; do
+	entered=$(printf 'Enter %.0s' $(seq $depth))
+	printf '3 %sw\ntext callers%s.tsv\nEnter\n' "$entered" $depth >callers.keys
+	"$NEAP" browse --keys=callers.keys --glyphs=ascii json.neap || failed=$((failed + 1))
+	by=caller.func
+	[ $depth = 2 ] && by=caller2.func
+	if ! awk -F'\t' -v by=$by 'NR == 1 { good = $1 == "time" && $2 == by } NR > 1 && $1 == 4000000000 { sum += $3 }
+		END { exit !(good && sum == 40176000) }' callers$depth.tsv; then
+		echo "FAIL: Time does not write the callers $depth frames out as it shows them"
+		failed=$((failed + 1))
+	fi
+done
+
 # A screen that does not show what is expected must fail.
 printf ':expect no such words\n' >wrong.keys
 if "$NEAP" browse --keys=wrong.keys json.neap 2>/dev/null; then

@@ -184,9 +184,11 @@ Test(model, results_are_kept_and_bounded, .init = begin, .fini = finish)
 
 Test(model, commands_are_quoted_for_the_shell, .init = begin, .fini = finish)
 {
-	struct buf text = {0};
+	struct buf text = {0}, query = {0};
 	set("live func=\"it's\" | tree");
-	model_command(&m, &text);
+	model_query(&m, &query);
+	model_command(&m, query.data, &text);
+	buf_release(&query);
 	cr_assert(strstr(text.data, "neap query '/tmp/neap-model-"));
 	cr_assert(strstr(text.data, "'live | where func=\"it'\\''s\" | tree'"), "%s", text.data);
 	buf_release(&text);
