@@ -24,32 +24,75 @@ void layers_range(const struct export_series *s, double *low, double *high)
 	}
 }
 
+/* ---- points, with the exact peak among them ------------------------------------------- */
+
+static bool has_peak(const struct export_series *s)
+{
+	return s->has_peak && s->has_peak_value;
+}
+
+/* How many points of the series lie before the peak. */
+static size_t points_before_peak(const struct export_series *s)
+{
+	size_t i = 0;
+	while (i < s->point_count && s->points[i].time_ns < s->peak.time_ns)
+		i++;
+	return i;
+}
+
+static size_t count_points(const struct export_series *s)
+{
+	return s->point_count + has_peak(s);
+}
+
+/* The index of a point among those of the series; point_count for the peak. */
+static size_t index_of(const struct export_series *s, size_t point)
+{
+	size_t before = has_peak(s) ? points_before_peak(s) : s->point_count;
+	return point < before ? point : point == before ? s->point_count : point - 1;
+}
+
+static uint64_t time_of(const struct export_series *s, size_t index)
+{
+	return index < s->point_count ? s->points[index].time_ns : s->peak.time_ns;
+}
+
+static double value_of(const struct export_series *s, size_t layer, size_t index)
+{
+	const struct export_layer *l = &s->layers[layer];
+	return (double)(index < s->point_count ? l->values[index] : l->peak);
+}
+
 /* What the layers below one hold together. */
-static double below(const struct export_series *s, size_t layer, size_t point)
+static double below(const struct export_series *s, size_t layer, size_t index)
 {
 	double sum = 0;
 	for (size_t l = 0; l < layer; l++)
-		sum += (double)s->layers[l].values[point];
+		sum += value_of(s, l, index);
 	return sum;
+}
+
+/* ---- drawing ------------------------------------------------------------------------------- */
+
+static void put_point(struct chart *c, size_t index, double value)
+{
+	buf_printf(c->out, " %.2f %.2f", chart_x(c, time_of(c->s, index)), chart_y(c, value));
 }
 
 static void put_line(struct chart *c, size_t layer)
 {
-	const struct export_series *s = c->s;
-	for (size_t i = 0; i < s->point_count; i++)
-		buf_printf(c->out, " %.2f %.2f", chart_x(c, s->points[i].time_ns),
-			   chart_y(c, (double)s->layers[layer].values[i]));
+	for (size_t i = 0; i < c->s->point_count; i++)
+		put_point(c, i, value_of(c->s, layer, i));
 }
 
 static void put_area(struct chart *c, size_t layer)
 {
 	const struct export_series *s = c->s;
-	for (size_t i = 0; i < s->point_count; i++)
-		buf_printf(c->out, " %.2f %.2f", chart_x(c, s->points[i].time_ns),
-			   chart_y(c, below(s, layer + 1, i)));
-	for (size_t i = s->point_count; i-- > 0;)
-		buf_printf(c->out, " %.2f %.2f", chart_x(c, s->points[i].time_ns),
-			   chart_y(c, below(s, layer, i)));
+	size_t count = count_points(s);
+	for (size_t i = 0; i < count; i++)
+		put_point(c, index_of(s, i), below(s, layer + 1, index_of(s, i)));
+	for (size_t i = count; i-- > 0;)
+		put_point(c, index_of(s, i), below(s, layer, index_of(s, i)));
 }
 
 static const char *layer_class(const struct chart *c, size_t layer, char dst[16])

@@ -125,6 +125,7 @@ struct export_mark {
 struct export_layer {
 	const char *name;
 	const int64_t *values; /* [point_count] */
+	int64_t peak;          /* its part of the peak, if that has a value */
 	bool is_rest;          /* all classes that have no layer of their own */
 };
 #define EXPORT_LAYERS_MOST 12u /* as many as there are colours that can be told apart */

@@ -83,7 +83,8 @@ struct page_section {
 		.is_changed = true, .pop = population \
 	}
 static const struct page_section page_sections[] = {
-	{"Over time", "| timeline", "no snapshot was taken", OF(POP_LIVE), false},
+	{"Over time", "| by func | top 10 | timeline", "no snapshot was taken", OF(POP_LIVE),
+	 false},
 	{"Flame graph", "| flame", "nothing matches", {.is_changed = false}, true},
 	{"Became more",
 	 "| by func,api | top 25 by delta",

@@ -577,10 +577,14 @@ static bool fill_layers(struct out *x, struct exported *ex, size_t column)
 		if (!layers[i].name)
 			return false;
 	}
+	size_t peak = find_word(r, "peak");
 	for (size_t row = 0; row < r->row_count; row++) {
 		size_t class = row % count, layer = class < layer_count ? class : layer_count - 1;
 		values[layer * s->point_count + row / count] +=
 			(int64_t)out_value(&r->columns[column], out_cell(x, row, column));
+		/* Of what was there at the peak, each step has what was born in it. */
+		if (peak != SIZE_MAX)
+			layers[layer].peak += out_cell(x, row, peak)->value;
 	}
 	s->layers = layers;
 	s->layer_count = layer_count;

@@ -172,6 +172,11 @@ page() {
 		var svg = find("svg.chart")[0], box = svg.getBoundingClientRect();
 		svg.dispatchEvent(new MouseEvent("mousemove", { bubbles: true, clientX: box.left + box.width / 2, clientY: box.top + 20 }));
 		return /^[0-9.]+ s: [0-9.]+ [KMG]?i?B$/.test(find(".chart-says")[0].textContent);')"
+	equal "the chart tells what lies under the pointer" true "$(in_browser report.html '
+		var svg = find("svg.chart")[0], box = svg.getBoundingClientRect();
+		var at = box.height * (+svg.getAttribute("data-bottom") - 2) / svg.viewBox.baseVal.height;
+		svg.dispatchEvent(new MouseEvent("mousemove", {clientX: box.left + box.width * 0.9, clientY: box.top + at, bubbles: true}));
+		return /^[0-9.]+ s: .*[a-z_].* [0-9.]+ [KMG]?i?B of [0-9.]+ [KMG]?i?B$/.test(find(".chart-says")[0].textContent);')"
 	equal "the chart's peak is the exact one" \
 		"peak $("$NEAP" query json.neap 'peak | sum' 2>/dev/null | sed -n 's/^  total  *\([0-9.]* [KMG]*i*B\).*/\1/p') at $(
 			"$NEAP" query json.neap 'peak | sum' 2>/dev/null | sed -n 's/^peak at \([0-9.]* s\).*/\1/p')" \

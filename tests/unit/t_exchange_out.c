@@ -278,6 +278,57 @@ Test(exchange_out, charts_put_the_exact_peak_between_the_snapshots)
 	expect("points=\" 632.00 282.50 906.00 90.00 1180.00 255.00\"");
 }
 
+static const struct export_point layer_points[] = {{1000000000, 30}, {2000000000, 40}};
+static const int64_t layer_values[2][2] = {{20, 40}, {10, 0}};
+
+Test(exchange_out, layers_of_a_chart_stand_on_each_other_and_meet_at_the_peak)
+{
+	const struct export_layer layers[] = {{"a<b>&\"c\"", layer_values[0], 60, false},
+					      {"all others", layer_values[1], 20, true}};
+	const struct export_series s = {.name = "total over time",
+					.unit = EXPORT_BYTES,
+					.points = layer_points,
+					.point_count = 2,
+					.layers = layers,
+					.layer_count = 2,
+					.end_ns = 2000000000,
+					.has_peak = true,
+					.has_peak_value = true,
+					.peak = {1500000000, 80}};
+	cr_assert_eq(export_chart(&about, &s, &out, &e), NEAP_OK);
+	/* Up along the top, back along the bottom, which is the top of the layer below. */
+	expect("<g class=\"layer la\" data-values=\"20 "
+	       "40\"><title>a&lt;b&gt;&amp;&quot;c&quot;</title>"
+	       "<path class=\"layer-area\" d=\"M 632.00 255.00 906.00 145.00 1180.00 200.00 "
+	       "1180.00 310.00 906.00 310.00 632.00 310.00 Z\"/></g>");
+	expect("<g class=\"layer rest\" data-values=\"10 0\"><title>all others</title>"
+	       "<path class=\"layer-area\" d=\"M 632.00 227.50 906.00 90.00 1180.00 200.00 "
+	       "1180.00 200.00 906.00 145.00 632.00 255.00 Z\"/></g>");
+	expect("<g class=\"legend la\">");
+	expect(">a&lt;b&gt;&amp;&quot;c&quot;</text></g>");
+	expect("<polyline class=\"curve whole\" points=\" 632.00 227.50 906.00 90.00 1180.00 "
+	       "200.00\"/>");
+}
+
+Test(exchange_out, layers_of_a_difference_are_lines)
+{
+	static const int64_t fell[2] = {-60, -10};
+	const struct export_layer layers[] = {{"grew", layer_values[0], 0, false},
+					      {"fell", fell, 0, false}};
+	const struct export_series s = {.name = "total over time",
+					.unit = EXPORT_BYTES,
+					.points = layer_points,
+					.point_count = 2,
+					.layers = layers,
+					.layer_count = 2,
+					.end_ns = 2000000000,
+					.is_signed = true};
+	cr_assert_eq(export_chart(&about, &s, &out, &e), NEAP_OK);
+	expect("<title>fell</title><path class=\"layer-line\" d=\"M 632.00 ");
+	expect(">-60 B</text>"); /* the axis reaches down to it */
+	cr_assert(!strstr(out.data, "layer-area\" d"));
+}
+
 Test(exchange_out, pprof_is_gzip_and_fails_cleanly_without_memory)
 {
 	static const struct export_sample samples[] = {{3, 10}, {0, 0}};
