@@ -184,7 +184,17 @@ static void act_anywhere(struct browser *b, enum action action)
 		b->was_cancelled = true;
 		browser_say(b, ROLE_DIM, "Ctrl-C again quits; so does q");
 		break;
+	case ACTION_UP:
+	case ACTION_DOWN:
+	case ACTION_PAGE_UP:
+	case ACTION_PAGE_DOWN:
+	case ACTION_FIRST:
+	case ACTION_LAST:
+	case ACTION_LEFT:
+	case ACTION_RIGHT:
+		break;
 	default:
+		browser_say(b, ROLE_DIM, "this key does nothing here; ? shows the keys");
 		break;
 	}
 }

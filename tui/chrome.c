@@ -405,9 +405,10 @@ static bool is_used(const struct browser *b, enum action action)
 		return s == SCREEN_TREE || s == SCREEN_FLAME;
 	case ACTION_ENTER:
 		return s != SCREEN_SOURCE && s != SCREEN_RUN;
+	case ACTION_SOURCE:
+		return has_functions && s != SCREEN_SOURCE;
 	case ACTION_ZOOM:
 	case ACTION_BUTTERFLY:
-	case ACTION_SOURCE:
 		return has_functions;
 	case ACTION_FIND:
 		return view_of(s)->find;

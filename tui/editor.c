@@ -147,36 +147,40 @@ static const char *command_of_user(void)
 	return editor && *editor ? editor : NULL;
 }
 
-static void prepare(struct browser *b, const char *words, const struct graph_frame *f)
+static void prepare(struct browser *b, const char *words, const char *path, uint32_t line)
 {
 	struct lines text = {.count = 0};
 	struct err e = {0};
 	bool has_failed = false;
-	if (lines_find(&text, f->file_path, &graph_profile(b->model.now)->run, &b->search,
-		       &has_failed)) {
-		if (editor_split(words, text.path.data, f->line, &b->editor, &e))
+	if (lines_find(&text, path, &graph_profile(b->model.now)->run, &b->search, &has_failed)) {
+		if (editor_split(words, text.path.data, line, &b->editor, &e))
 			browser_say(b, ROLE_ERROR, "%.400s", e.text);
 	} else if (has_failed) {
 		browser_say(b, ROLE_ERROR, "out of memory");
 	} else {
-		browser_say(b, ROLE_WARNING, "%.400s is not here",
-			    name_path(&b->names, f->file_path, 300));
+		browser_say(b, ROLE_WARNING, "%.400s is not here", name_path(&b->names, path, 300));
 	}
 	lines_release(&text);
+}
+
+void editor_open(struct browser *b, const char *path, uint32_t line)
+{
+	const char *words = command_of_user();
+	editor_release(&b->editor);
+	if (!words)
+		browser_say(b, ROLE_WARNING,
+			    "no editor is set: set VISUAL or EDITOR, for example EDITOR=vi");
+	else
+		prepare(b, words, path, line);
 }
 
 void editor_ask(struct browser *b)
 {
 	const struct view *v = view_of(model_state(&b->model)->screen);
-	const char *words = command_of_user();
 	struct graph_frame f = {.name = NULL};
-	editor_release(&b->editor);
 	if (b->failure.code || !v->frame || !browser_self(b) || !v->frame(browser_self(b), &f) ||
 	    !f.file_path || !*f.file_path)
 		browser_say(b, ROLE_DIM, "no source is known for this row");
-	else if (!words)
-		browser_say(b, ROLE_WARNING,
-			    "no editor is set: set VISUAL or EDITOR, for example EDITOR=vi");
 	else
-		prepare(b, words, &f);
+		editor_open(b, f.file_path, f.line);
 }

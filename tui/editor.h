@@ -30,5 +30,7 @@ void editor_release(struct editor_command *c);
  * there is nothing to run.
  */
 void editor_ask(struct browser *b);
+/* editor_open - the same for a line of a file. */
+void editor_open(struct browser *b, const char *path, uint32_t line);
 
 #endif

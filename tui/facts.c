@@ -70,8 +70,8 @@ static void enter(const struct facts *f, struct browser *b, const struct facts_k
 {
 	const char *key = table_key(f->table, kind->word);
 	struct buf stage = {0};
-	if (!key) {
-		browser_say(b, ROLE_DIM, "this row is no %s", kind->word);
+	if (!key) { /* those that were cut, or unknown */
+		view_table.act(f->table, b, ACTION_ENTER);
 		return;
 	}
 	buf_puts(&stage, "where ");

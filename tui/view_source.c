@@ -214,6 +214,15 @@ static bool act(void *self, struct browser *b, enum action action)
 			browser_say(b, ROLE_DIM, "no more lines with memory in this direction");
 		center(s);
 		return true;
+	case ACTION_EDITOR: /* also of a line that has no memory */
+		if (!s->list.count || !*source_path(s) || !source_item(s, s->list.selected).line)
+			return false;
+		editor_open(b, source_path(s), source_item(s, s->list.selected).line);
+		return true;
+	case ACTION_SOURCE:
+		if (s->list.count)
+			browser_say(b, ROLE_DIM, "this is its source; o opens it in your editor");
+		return s->list.count;
 	default:
 		return list_act(&s->list, action);
 	}

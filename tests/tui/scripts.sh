@@ -6,7 +6,7 @@ set -u
 source_dir=${srcdir_abs:-$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)}
 build_dir=${builddir_abs:-$PWD}
 NEAP=${NEAP:-$build_dir/neap}
-unset COLUMNS NO_COLOR TERM LANG LANGUAGE LC_CTYPE
+unset COLUMNS NO_COLOR TERM LANG LANGUAGE LC_CTYPE VISUAL EDITOR
 export LC_ALL=C TZ=UTC
 folder=$(mktemp -d "${TMPDIR:-/tmp}/neap-scripts.XXXXXX") || exit 1
 trap 'rm -rf "$folder"' EXIT
