@@ -562,6 +562,14 @@ Test(query_exec, shows_time)
 						 "= 384 6\n");
 	expect("growth in 10ms.. | timeline",
 	       "20ms 3600 0\n30ms -872 -8\n40ms -936 -9\n= -936 -9\n");
+	expect("live | by func | timeline",
+	       "10ms parse(Doc&) 1000 10\n10ms Cache::put(int) 320 5\n"
+	       "20ms parse(Doc&) 4600 10\n20ms Cache::put(int) 320 5\n"
+	       "30ms parse(Doc&) 0 0\n30ms Cache::put(int) 448 7\n"
+	       "40ms parse(Doc&) 0 0\n40ms Cache::put(int) 384 6\n= 384 6\n");
+	expect("live | by caller.func | timeline 2",
+	       "20ms parse(Doc&) 4000 4\n20ms main 920 11\n"
+	       "40ms parse(Doc&) 0 0\n40ms main 384 6\n= 384 6\n");
 }
 
 Test(query_exec, shows_distributions)
@@ -776,6 +784,10 @@ static const char *const many[] = {
 	"peak | peek parse",
 	"live lifetime>1ms | timeline 3",
 	"live | timeline",
+	"live | by func | top 1 | timeline",
+	"live lifetime>1ms | by caller.func,stack | timeline 3",
+	"diff live at 20ms, live at 40ms | by caller.func | timeline | select a,b",
+	"allocated caller.func~parse | by root.func,leaf.line:10",
 	"allocated | by api | hist size",
 	"diff live at 20ms, live at 40ms | by module,addr",
 	"peak func=prase thread=wroker | sum",
