@@ -129,6 +129,19 @@ static bool act_prompt(struct browser *b, enum action action)
 	return true;
 }
 
+/* Of a key that the view did not want either; arrows at an end are no mistake. */
+static void say_unused(struct browser *b, enum action action)
+{
+	static const enum action moves[] = {ACTION_UP,        ACTION_DOWN,  ACTION_PAGE_UP,
+					    ACTION_PAGE_DOWN, ACTION_FIRST, ACTION_LAST,
+					    ACTION_LEFT,      ACTION_RIGHT};
+	for (size_t i = 0; i < sizeof moves / sizeof moves[0]; i++) {
+		if (moves[i] == action)
+			return;
+	}
+	browser_say(b, ROLE_DIM, "this key does nothing here; ? shows the keys");
+}
+
 static void act_anywhere(struct browser *b, enum action action)
 {
 	if (edits_do(b, action) || act_prompt(b, action))
@@ -184,17 +197,8 @@ static void act_anywhere(struct browser *b, enum action action)
 		b->was_cancelled = true;
 		browser_say(b, ROLE_DIM, "Ctrl-C again quits; so does q");
 		break;
-	case ACTION_UP:
-	case ACTION_DOWN:
-	case ACTION_PAGE_UP:
-	case ACTION_PAGE_DOWN:
-	case ACTION_FIRST:
-	case ACTION_LAST:
-	case ACTION_LEFT:
-	case ACTION_RIGHT:
-		break;
 	default:
-		browser_say(b, ROLE_DIM, "this key does nothing here; ? shows the keys");
+		say_unused(b, action);
 		break;
 	}
 }

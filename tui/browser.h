@@ -160,7 +160,7 @@ void *browser_self(const struct browser *b);
 /* browser_question - append the query that prints what is shown. */
 void browser_question(struct browser *b, struct buf *out);
 
-/* ---- chrome.c --------------------------------------------------------------------------- */
+/* ---- chrome.c, chips.c ------------------------------------------------------------------ */
 
 void chrome_title(struct browser *b, const struct area *a);
 void chrome_chips(struct browser *b, const struct area *a);

@@ -13,6 +13,7 @@ tui_libtui_la_SOURCES = \
 	tui/butterfly_priv.h \
 	tui/chart.c \
 	tui/chart.h \
+	tui/chips.c \
 	tui/chrome.c \
 	tui/command.c \
 	tui/details.c \
