@@ -366,13 +366,15 @@ static enum neap_err find_means(struct now *n, const struct births *b, const str
 {
 	double ns =
 		(double)(graph_snap_time(s->file->g, s->to) - graph_snap_time(s->file->g, s->from));
+	if (ns <= 0)
+		return NEAP_OK; /* of no time there is none */
 	struct area *areas = mem_zarray(n->class_count, sizeof *areas);
 	n->out->mean = mem_zarray(n->class_count, sizeof *n->out->mean);
 	n->out->mean_count = n->class_count;
 	bool is_good = areas && n->out->mean;
 	if (is_good)
 		add_areas(areas, b, s);
-	for (size_t i = 0; is_good && ns > 0 && i < n->class_count; i++)
+	for (size_t i = 0; is_good && i < n->class_count; i++)
 		n->out->mean[i] = (struct graph_sum){(int64_t)(areas[i].blocks / ns + 0.5),
 						     (int64_t)(areas[i].bytes / ns + 0.5)};
 	mem_free(areas);
