@@ -91,6 +91,7 @@ struct browser {
 	struct {
 		uint64_t generation; /* of the model; 0: never */
 		char text[256];      /* "without x there are 7 rows, 2.0 MiB"; "": unknown */
+		const char *hint;    /* the key that helps */
 	} emptied;                   /* empty.h */
 	char message[512];           /* in the last row until the next key; "" none */
 	enum role message_role;

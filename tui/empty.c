@@ -28,17 +28,23 @@ static int64_t rows_of(const struct query_result *r)
 	return count;
 }
 
-/* The query of the view by its keys, without one of its parts; 0: with all. */
-static const struct query_result *run(struct browser *b, size_t without_chip)
+/* The query of the view by its keys, without some of its parts.  NULL: it fails. */
+static const struct query_result *run(struct browser *b, struct compose c)
 {
 	struct query_opened *q;
 	struct query_error ignored;
+	struct buf head = {0};
+	enum neap_err code = NEAP_OK;
 	bool is_time = model_state(&b->model)->screen == SCREEN_TIME;
-	const struct compose c = {.head = is_time ? "allocated" : NULL,
-				  .default_by = "func",
-				  .without_rows = is_time,
-				  .without_chip = without_chip};
-	return model_result(&b->model, &c, &q, &ignored) ? NULL : query_opened_result(q);
+	if (is_time)
+		code = model_whole_run(&b->model, false, "allocated", &head, &ignored);
+	c.head = head.data; /* NULL: the query's */
+	c.default_by = "func";
+	c.without_rows = is_time;
+	if (!code)
+		code = model_result(&b->model, &c, &q, &ignored);
+	buf_release(&head);
+	return code ? NULL : query_opened_result(q);
 }
 
 static void say(struct browser *b, const struct chip *c, const struct query_result *r)
@@ -59,17 +65,42 @@ static void find_part(struct browser *b)
 {
 	const struct state *s = model_state(&b->model);
 	unsigned tried = 0;
-	b->emptied.text[0] = '\0';
 	for (size_t i = s->chip_count; i-- > 0 && tried < PARTS_MOST;) {
 		if (!can_empty(&s->chips[i]))
 			continue;
 		tried++;
-		const struct query_result *r = run(b, i + 1);
+		const struct query_result *r = run(b, (struct compose){.without_chip = i + 1});
 		if (!r || !r->row_count)
 			continue;
 		say(b, &s->chips[i], r);
 		return;
 	}
+}
+
+/* Is it the file, which blocks are looked at, or a part of the query? */
+static void find_reason(struct browser *b)
+{
+	const struct state *s = model_state(&b->model);
+	b->emptied.generation = b->model.generation;
+	b->emptied.text[0] = '\0';
+	b->emptied.hint = s->chip_count ? "Esc takes the last part of the query away"
+			  : b->model.at ? "U undoes the last change"
+					: "";
+	if (!graph_profile(b->model.now)->cohort_count) {
+		snprintf(b->emptied.text, sizeof b->emptied.text,
+			 "nothing was allocated in this recording");
+		b->emptied.hint = "9 shows what was recorded";
+		return;
+	}
+	const struct query_result *all = run(b, (struct compose){.without_chips = true});
+	if (all && !all->row_count) {
+		const char *fmt = all->is_signed ? "'%.160s' finds no difference at all"
+						 : "nothing is in '%.160s' at all";
+		snprintf(b->emptied.text, sizeof b->emptied.text, fmt, s->head);
+		b->emptied.hint = "b chooses other blocks";
+		return;
+	}
+	find_part(b);
 }
 
 void empty_draw(struct browser *b, const struct area *a, const char *what,
@@ -78,18 +109,13 @@ void empty_draw(struct browser *b, const struct area *a, const char *what,
 	const struct area inner = area_cut(a, 0, 2, a->rows, a->cols > 3 ? a->cols - 3 : 1);
 	unsigned row = a->rows > 4 ? 1 : 0;
 	if (b->emptied.generation != b->model.generation)
-		find_part(b);
-	b->emptied.generation = b->model.generation;
+		find_reason(b);
 	row = show_wrapped(&inner, row, NOTE_ROWS, look(ROLE_STRONG), what);
 	if (!r)
-		r = run(b, 0);
+		r = run(b, (struct compose){.without_chip = 0});
 	for (size_t i = 0; r && i < r->note_count; i++)
 		row = show_wrapped(&inner, row, NOTE_ROWS, look(ROLE_WARNING), r->notes[i]);
 	row = show_wrapped(&inner, row, NOTE_ROWS, look(ROLE_TEXT), b->emptied.text);
-	const char *way = model_state(&b->model)->chip_count
-				  ? "Esc takes the last part of the query away"
-			  : b->model.at ? "U undoes the last change"
-					: "";
-	area_put(&inner, row + 1, 0, look(ROLE_DIM), way);
+	area_put(&inner, row + 1, 0, look(ROLE_DIM), b->emptied.hint);
 	area_cursor(a, 0, 0);
 }

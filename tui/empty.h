@@ -6,7 +6,8 @@
 
 /*
  * empty_draw - that there is nothing, the notes of the query (names that are not there, and which
- * are near), which part of the query took everything, and how much there is without it.
+ * are near), which part of the query took everything, and how much there is without it; or that the
+ * population, or the file, has nothing.
  *   what  "no blocks: the query leaves nothing"
  *   r     whose notes; NULL: those of the query by function
  * Asks the model for results, once for each generation.

@@ -128,6 +128,7 @@ struct compose {
 	const char *view;       /* last stage: "tree", "callers", ...; NULL: none */
 	bool without_keys;      /* leave out `by` */
 	bool for_screen;        /* leave out what the screen does not use; model_compose sets it */
+	bool without_chips;     /* leave out all */
 	size_t without_chip;    /* one more than the index of a chip that is left out; 0: none */
 	bool without_rows;      /* leave out sort, top, limit, min, select and conditions on rows */
 };

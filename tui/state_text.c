@@ -24,7 +24,8 @@ static void compose(const struct state *s, const struct compose *c, struct buf *
 	buf_puts(out, c->head ? c->head : s->head);
 	for (size_t i = 0; i < s->chip_count; i++) {
 		const struct chip *chip = &s->chips[i];
-		if (c->without_chip == i + 1 || (c->for_screen && !state_uses(s, chip)) ||
+		if (c->without_chips || c->without_chip == i + 1 ||
+		    (c->for_screen && !state_uses(s, chip)) ||
 		    ((c->by || c->without_keys) && chip->kind == STAGE_BY) ||
 		    (c->without_rows && is_of_rows(chip)))
 			continue;
