@@ -206,41 +206,60 @@ static void draw_curves(const struct browser *b, const struct area *a, const str
 	}
 }
 
-#define PARTS 10u
+/* Of the run, for numbers in place of a curve. */
+struct parts {
+	unsigned count;
+	const char *word; /* what one of them is */
+};
 
 /* "peak 52.5M at 2.98 s of 4.01 s; most in each tenth: 1.2M 3.4M ..." */
 static void put_parts(const struct browser *b, const struct curve *c, const int64_t *values,
-		      const char *what, struct buf *out)
+		      const struct parts *parts, const char *what, struct buf *out)
 {
 	char text[FMT_BYTES];
 	struct graph_peak peak = graph_peak(c->graph);
 	buf_printf(out, "%speak %s", what, show_bytes(text, sizeof text, peak.bytes));
 	buf_printf(out, " at %s", fmt_duration(text, sizeof text, peak.time_ns));
-	buf_printf(out,
-		   " of %s; most in each tenth:", fmt_duration(text, sizeof text, strip_end_ns(b)));
-	for (unsigned i = 0; i < PARTS; i++)
+	buf_printf(out, " of %s", fmt_duration(text, sizeof text, strip_end_ns(b)));
+	if (parts->count)
+		buf_printf(out, "; most in each %s:", parts->word);
+	for (unsigned i = 0; i < parts->count; i++)
 		buf_printf(out, " %s", show_bytes(text, sizeof text, values[i]));
+}
+
+/* In so many parts; false: some text has no room. */
+static bool draw_parts(struct browser *b, const struct area *a, const struct parts *parts)
+{
+	struct curves c;
+	struct buf text = {0};
+	bool is_good = make_curves(b, parts->count ? parts->count : 1, &c);
+	for (unsigned i = 0; is_good && i < c.count; i++) {
+		const char *what = c.count < 2 ? "" : i ? "old: " : "new: ";
+		buf_clear(&text);
+		put_parts(b, &b->curves[i], c.values[i], parts, what, &text);
+		is_good = !text.has_failed && (!parts->count || text_cols(text.data) < a->cols);
+		if (is_good)
+			area_put(a, (unsigned)c.count - 1 - i, 1, look(ROLE_DIM), text.data);
+	}
+	for (size_t i = 0; i < c.count; i++)
+		mem_free(c.values[i]);
+	buf_release(&text);
+	return is_good;
 }
 
 /* Numbers, for who has them read out; where it has the focus, the chips say the instant. */
 static void draw_plain(struct browser *b, const struct area *a)
 {
-	struct curves c;
-	struct buf text = {0};
-	bool is_good = make_curves(b, PARTS, &c);
-	for (unsigned i = 0; is_good && i < c.count; i++) {
-		const char *what = c.count < 2 ? "" : i ? "old: " : "new: ";
-		buf_clear(&text);
-		put_parts(b, &b->curves[i], c.values[i], what, &text);
-		if (!text.has_failed)
-			area_put(a, (unsigned)c.count - 1 - i, 1, look(ROLE_DIM), text.data);
+	static const struct parts choices[] = {
+		{10, "tenth"}, {5, "fifth"}, {4, "quarter"}, {2, "half"}, {0, ""}};
+	for (size_t i = 0; i < sizeof choices / sizeof choices[0]; i++) {
+		area_fill(a, 0, 0, a->rows, a->cols, look(ROLE_TEXT), ' ');
+		if (draw_parts(b, a, &choices[i]))
+			break;
 	}
 	if (b->pane == PANE_STRIP)
 		area_cursor(a, 0, 0);
 	b->strip_area = area_cut(a, 0, 0, 0, a->cols); /* no rows: nothing to press on */
-	for (size_t i = 0; i < c.count; i++)
-		mem_free(c.values[i]);
-	buf_release(&text);
 }
 
 void strip_draw(struct browser *b, const struct area *a)
