@@ -265,11 +265,16 @@ static bool join_some(struct tuples *t, const struct joining *j, bool of_site)
 	return true;
 }
 
-/* The frame of the first key that has one stands for the group. */
+/* The frame of the first key that is a function's stands for the group, or of any that has one. */
 static void name_by_key(const struct tuples *t, struct group *g)
 {
-	for (size_t k = 0; k < t->x->pl->key_count && g->entry == ENTRY_NONE; k++) {
-		if (t->x->pl->keys[k].frame.of == QUANT_DEFAULT || g->values[k] == UNKNOWN)
+	bool has_function = false;
+	for (size_t k = 0; k < t->x->pl->key_count && !has_function; k++) {
+		const struct plan_key *key = &t->x->pl->keys[k];
+		if (key->frame.of == QUANT_DEFAULT || g->values[k] == UNKNOWN)
+			continue;
+		has_function = key->kind == KEY_FIELD && key->field == FIELD_FUNC;
+		if (!has_function && g->entry != ENTRY_NONE)
 			continue;
 		g->entry = (entry_id)g->values[k];
 		g->side = g->value_side;

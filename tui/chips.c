@@ -54,6 +54,8 @@ static void put_chip(struct browser *b, const char *text, struct buf *out)
 			return;
 		}
 		buf_put(out, text, (size_t)(at - text));
+		if (at > text && at[-1] != ' ') /* leaf[func="f"] */
+			buf_putc(out, ' ');
 		char name[4096];
 		const char *start = at + strlen(kind->start);
 		snprintf(name, sizeof name, "%.*s", (int)(end - start - 1), start);

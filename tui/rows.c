@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "query/vocab.h"
 #include "tui/show.h"
 
 static const struct result_cell *cell_of(const struct query_result *r, size_t row, size_t column)
@@ -37,6 +38,17 @@ static const char *text_of(const struct query_result *r, size_t row, const char 
 	return c->is_unknown || !c->text || !*c->text ? NULL : c->text;
 }
 
+/* leaf.func, caller.func, ...: the first of them is what the row is about. */
+static bool has_function_of_frame(const struct query_result *r)
+{
+	for (size_t i = 0; i < r->column_count; i++) {
+		const char *key = r->columns[i].word, *field = key_field(key);
+		if (r->columns[i].is_key && field != key && !strcmp(field, "func"))
+			return true;
+	}
+	return false;
+}
+
 /* What a diff of two files has of a function: frames of one are none of the other. */
 static void take_name(const char *name, struct graph_frame *out)
 {
@@ -53,7 +65,8 @@ bool row_frame(const struct query_result *r, size_t row, struct graph_frame *out
 		return false;
 	const struct result_row *at = &r->rows[row];
 	bool has_frames = r->graph && at->frame_count;
-	bool is_of_function = has_key(r, "func") || has_key(r, "addr") || has_key(r, "stack");
+	bool is_of_function = has_key(r, "func") || has_key(r, "addr") || has_key(r, "stack") ||
+			      has_function_of_frame(r);
 	struct graph_frame f = {.kind = FRAME_NO_STACK};
 	if (has_frames)
 		f = graph_entry(r->graph, at->frames[at->frame_count - 1]);
@@ -101,11 +114,17 @@ bool row_matches(const struct query_result *r, size_t row, const char *text)
 const char *row_key(struct shortener *names, const struct query_result *r, size_t row,
 		    size_t column, unsigned cols, char scratch[FMT_BYTES])
 {
-	const char *word = r->columns[column].word;
+	const char *key = r->columns[column].word, *word = key_field(key);
 	const struct result_cell *c = cell_of(r, row, column);
-	struct graph_frame f;
-	bool is_function = !strcmp(word, "func") || (!strcmp(word, "stack") && r->graph);
-	if (is_function && row_frame(r, row, &f) && row_is_function(&f))
+	struct graph_frame f = {.kind = FRAME_NO_STACK};
+	bool is_of_one_frame =
+		word != key; /* leaf.func, caller.func: not always what the row is about */
+	bool is_function = !strcmp(key, "func") || (!strcmp(key, "stack") && r->graph);
+	if (is_of_one_frame && !strcmp(word, "func"))
+		take_name(c->text, &f);
+	if (is_function)
+		row_frame(r, row, &f);
+	if (row_is_function(&f))
 		return name_frame(names, &f, cols);
 	if (c->is_unknown)
 		return "[unknown]";

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "query/vocab.h"
 #include "tui/browser.h"
 #include "tui/only_thread.h"
 #include "tui/show.h"
@@ -40,30 +41,43 @@ static bool put_key(const struct browser *b, const struct result_column *c,
 		    const struct result_cell *cell, struct buf *out)
 {
 	static const char *const texts[] = {"func", "file", "module", "type", "api", NULL};
-	if (cell->is_unknown)
+	const char *field = key_field(c->word);
+	bool is_missing = field != c->word && cell->text && !strcmp(cell->text, "[none]");
+	if (cell->is_unknown || is_missing)
 		return false;
 	if (!strcmp(c->word, "thread") && cell->text) {
 		only_thread_put(b, cell->text, out);
 		return true;
 	}
-	if (is_any(c->word, texts) && cell->text) {
+	if (is_any(field, texts) && cell->text) {
 		buf_printf(out, "%s=", c->word);
 		query_quote(out, cell->text);
 		return true;
 	}
 	if (!strcmp(c->word, "size"))
 		return put_size(b, cell->value, out);
-	if (strcmp(c->word, "line") != 0 || cell->value <= 0)
+	if (strcmp(field, "line") != 0 || cell->value <= 0)
 		return false;
-	buf_printf(out, "line=%" PRId64, cell->value);
+	buf_printf(out, "%s=%" PRId64, c->word, cell->value);
 	return true;
+}
+
+static const char *const frame_words[] = {"func", "file", "line", "module", NULL};
+
+/* Beside keys of allocations those of frames are of the leaf. */
+static bool is_of_leaf(const struct query_result *r)
+{
+	for (size_t i = 0; i < r->column_count; i++) {
+		if (r->columns[i].is_key && !is_any(r->columns[i].word, frame_words))
+			return true;
+	}
+	return false;
 }
 
 /* Those of frames are all of the same frame. */
 static bool put_keys(const struct browser *b, const struct query_result *r, size_t row,
 		     bool of_frames, struct buf *out)
 {
-	static const char *const frame_words[] = {"func", "file", "line", "module", NULL};
 	const struct result_cell *cells = &r->cells[row * r->column_count];
 	struct buf keys = {0};
 	size_t count = 0;
@@ -75,9 +89,10 @@ static bool put_keys(const struct browser *b, const struct query_result *r, size
 		buf_puts(&keys, count++ ? " " : "");
 		is_good = put_key(b, c, &cells[i], &keys);
 	}
+	const char *frame = !of_frames ? "" : is_of_leaf(r) ? "leaf" : count > 1 ? "any" : "";
 	if (is_good && count)
-		buf_printf(out, of_frames && count > 1 ? "%sany[%s]" : "%s%s",
-			   out->count_bytes ? " " : "", keys.data ? keys.data : "");
+		buf_printf(out, *frame ? "%s%s[%s]" : "%s%s%s", out->count_bytes ? " " : "", frame,
+			   keys.data ? keys.data : "");
 	is_good = is_good && !keys.has_failed;
 	buf_release(&keys);
 	return is_good;
