@@ -305,7 +305,9 @@ void chrome_failure(struct browser *b, const struct area *a)
 		row++;
 		p += bytes + (p[bytes] == '\n');
 	}
-	area_put(a, row + 1, 2, look(ROLE_DIM), "U undoes the last change, : edits the query");
+	area_put(a, row + 1, 2, look(ROLE_DIM),
+		 b->model.at ? "U undoes the last change, : edits the query"
+			     : ": edits the query, b chooses other blocks");
 	buf_release(&text);
 	buf_release(&query);
 }

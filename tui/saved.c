@@ -302,19 +302,40 @@ static bool use(struct browser *b, struct reading *r)
 	return true;
 }
 
-bool saved_take(struct browser *b, const char *text, size_t bytes)
+/* Bookmarks that another browser has set meanwhile. */
+static bool use_bookmarks(struct browser *b, struct reading *r)
+{
+	for (size_t i = 1; i < r->count; i++) {
+		unsigned char letter = (unsigned char)r->states[i].letter;
+		struct saved_state s = r->states[i].state;
+		if (bookmarks_find(b, letter))
+			continue;
+		r->states[i].state = (struct saved_state){.query = NULL};
+		bookmarks_set(b, letter, &s);
+	}
+	return true;
+}
+
+static bool take(struct browser *b, const char *text, size_t bytes,
+		 bool (*used)(struct browser *b, struct reading *r))
 {
 	char *copy = memchr(text, 0, bytes) ? NULL : mem_strndup(text, bytes);
 	struct reading *r = mem_zalloc(sizeof *r);
-	bool is_good = copy && r && take_lines(r, copy) && use(b, r);
+	bool is_good = copy && r && take_lines(r, copy) && used(b, r);
 	if (r)
 		reading_release(r);
 	mem_free(copy);
 	return is_good;
 }
 
+bool saved_take(struct browser *b, const char *text, size_t bytes)
+{
+	return take(b, text, bytes, use);
+}
+
 /* ---- reading the file ---------------------------------------------------------------------------- */
 
+/* False: it cannot be read, or is none of ours by its size. */
 static bool read_file(const char *path, struct buf *out)
 {
 	char part[4096];
@@ -324,21 +345,29 @@ static bool read_file(const char *path, struct buf *out)
 		return false;
 	while (out->count_bytes <= SAVED_FILE_MOST && (got = fread(part, 1, sizeof part, in)) > 0)
 		buf_put(out, part, got);
-	bool is_good = !ferror(in) && !out->has_failed;
+	bool is_good = !ferror(in) && !out->has_failed && out->count_bytes &&
+		       out->count_bytes <= SAVED_FILE_MOST;
 	fclose(in);
 	return is_good;
+}
+
+/* "neap-browse 2": of one that has other words. */
+static bool is_of_other_version(const struct buf *text)
+{
+	size_t bytes = strcspn(head_line, " ") + 1;
+	return text->count_bytes > bytes && !strncmp(text->data, head_line, bytes) &&
+	       strncmp(text->data, head_line, strlen(head_line)) != 0;
 }
 
 void saved_read(struct browser *b)
 {
 	struct buf path = {0}, text = {0};
 	if (saved_path(b, &path) && !access(path.data, F_OK)) {
-		bool is_good = read_file(path.data, &text) && text.count_bytes &&
-			       text.count_bytes <= SAVED_FILE_MOST &&
-			       saved_take(b, text.data, text.count_bytes);
+		bool is_good =
+			read_file(path.data, &text) && saved_take(b, text.data, text.count_bytes);
 		if (!is_good)
-			browser_say(b, ROLE_WARNING,
-				    "the view of last time is damaged and not used");
+			browser_say(b, ROLE_WARNING, "the view of last time is %s and not used",
+				    is_of_other_version(&text) ? "of another version" : "damaged");
 	}
 	buf_release(&path);
 	buf_release(&text);
@@ -434,12 +463,23 @@ static void remove_old(char *path)
 	closedir(folder);
 }
 
-enum neap_err saved_write(const struct browser *b, struct err *e)
+/* What is damaged is replaced. */
+static void merge(struct browser *b, const char *path)
+{
+	struct buf text = {0};
+	if (read_file(path, &text))
+		take(b, text.data, text.count_bytes, use_bookmarks);
+	buf_release(&text);
+}
+
+enum neap_err saved_write(struct browser *b, struct err *e)
 {
 	struct buf path = {0}, text = {0};
 	enum neap_err code = NEAP_OK;
-	saved_text(b, &text);
 	bool has_path = saved_path(b, &path);
+	if (has_path)
+		merge(b, path.data);
+	saved_text(b, &text);
 	if (text.has_failed || path.has_failed)
 		code = err_nomem(e, "the state");
 	else if (!has_path)

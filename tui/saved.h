@@ -26,9 +26,9 @@
 void saved_read(struct browser *b);
 /*
  * saved_write - write the file anew, whole or not at all, and remove the oldest files above
- * SAVED_FILES_KEPT.  Fails: ERR_IO, ERR_NOMEM, ERR_LIMIT, ERR_ABSENT (there is no home).
+ * SAVED_FILES_KEPT.  Bookmarks that another browser has written there meanwhile are taken over.  Fails: ERR_IO, ERR_NOMEM, ERR_LIMIT, ERR_ABSENT (there is no home).
  */
-enum neap_err saved_write(const struct browser *b, struct err *e);
+enum neap_err saved_write(struct browser *b, struct err *e);
 
 /* saved_text, saved_take - the text of the file.  saved_take: false, and nothing has changed,
  * if it is damaged. */

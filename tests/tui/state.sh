@@ -72,6 +72,27 @@ ends 0
 PLAY
 diff folded.screen unfolded.screen || fail "the folds of last time are not there again"
 
+# Two at once: what both have bookmarked lasts.
+cp json.neap both.neap
+(
+	start first --follow both.neap <<'PLAY'
+bytes mf
+screen seen
+until has grown
+bytes q
+ends 0
+PLAY
+	exit "$failed"
+) &
+first=$!
+until [ -e seen ]; do sleep 0.05; done
+start second both.neap <<<$'bytes ms\nbytes q\nends 0'
+touch both.neap
+wait "$first" || fail "the first of two"
+rm -f seen
+start both both.neap <<<$'bytes \'x\nscreen both.screen\nbytes q\nends 0'
+shows both.screen "that is no bookmark; there are a f s"
+
 # --no-state neither uses nor keeps it.
 before=$(cat "$kept"/* | md5sum)
 start without --no-state moved.neap <<'PLAY'
@@ -85,7 +106,7 @@ lacks without.screen "2 Table"
 
 # What is damaged is said, and not used.
 for damage in 's/^end$//' 's/^query .*/query nothing | of | sense/' 's/^view .*/view Nowhere up 0/' \
-	'1s/1/2/' 's/^view.*/&\x00/'; do
+	's/^view.*/&\x00/'; do
 	rm -rf "$XDG_STATE_HOME"
 	start keep json.neap <<<$'bytes 2\nbytes q\nbytes q\nends 0'
 	sed -i "$damage" "$kept"/*
@@ -96,6 +117,11 @@ ends 0
 PLAY
 	shows damaged.screen "is damaged and not used"
 done
+rm -rf "$XDG_STATE_HOME"
+start keep json.neap <<<$'bytes 2\nbytes q\nbytes q\nends 0'
+sed -i '1s/1/2/' "$kept"/*
+start version json.neap <<<$'screen version.screen\nbytes q\nends 0'
+shows version.screen "is of another version and not used"
 rm -rf "$XDG_STATE_HOME"
 mkdir -p "$kept"
 head -c 400000 /dev/zero | tr '\0' x >"$folder/large"
