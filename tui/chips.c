@@ -120,6 +120,7 @@ static void cut_list(struct buf *list, unsigned cols, const char *dots)
 		buf_puts(list, dots);
 }
 
+/* At the end of the row, whole or not at all.  Returns the columns that it takes. */
 static unsigned draw_limits(struct browser *b, const struct area *a)
 {
 	struct limits limits = {.unknown = 0};
@@ -134,11 +135,10 @@ static unsigned draw_limits(struct browser *b, const struct area *a)
 		buf_clear(&text);
 		buf_puts(&text, limits.is_estimated ? "estimated" : "parts unknown");
 	}
-	if (text.count_bytes && !text.has_failed) {
-		unsigned width = text_cols(text.data);
-		cols = width < a->cols / 2 ? width : a->cols / 2;
-		area_put_most(a, 0, a->cols - cols, cols, look(ROLE_WARNING), text.data);
-		cols += 2;
+	unsigned width = text.count_bytes && !text.has_failed ? text_cols(text.data) : 0;
+	if (width && width <= a->cols / 2) {
+		area_put(a, 0, a->cols - width, look(ROLE_WARNING), text.data);
+		cols = width + 2;
 	}
 	buf_release(&text);
 	return cols;
@@ -171,8 +171,8 @@ void chrome_chips(struct browser *b, const struct area *a)
 	const struct state *s = model_state(&b->model);
 	const char *base = state_chip(s, STAGE_PERCENT) ? "100% is all" : "100% is what is shown";
 	unsigned base_cols = a->cols >= 70 ? text_cols(base) + 2 : 0;
-	struct area left = area_cut(a, 0, 0, 1, a->cols - base_cols);
-	left.cols -= draw_limits(b, &left);
+	const struct area words = area_cut(a, 0, 0, 1, a->cols - base_cols);
+	const struct area left = area_cut(&words, 0, 0, 1, words.cols - draw_limits(b, &words));
 	unsigned shares = (unsigned)s->chip_count + 1;
 	unsigned most = left.cols / shares > 12 ? left.cols * 2 / (shares + 1) : 12;
 	unsigned col = area_elide(&left, 0, 1, most, look_bold(ROLE_CHIP), s->head);

@@ -146,6 +146,8 @@ static unsigned name_room(const struct browser *b, const struct area *left, unsi
 	need += text_cols(totals);
 	if (b->summary.is_other)
 		need += text_cols(b->summary.population) + 2;
+	if (left->cols <= col + NAME_LEAST)
+		return 0;
 	if (b->summary.is_other && left->cols < col + need)
 		return left->cols - col - 1;
 	return left->cols > col + need + NAME_LEAST ? left->cols - col - need : 0;

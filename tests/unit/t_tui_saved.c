@@ -346,7 +346,7 @@ Test(follow, waits_for_a_file_that_is_replaced, .init = begin, .fini = finish)
 	cr_assert(shows("has grown"));
 }
 
-static void make_unfinished(void)
+static void make_recording(bool has_ended)
 {
 	const struct profile_end end = {.kind = END_UNKNOWN, .reason = ""};
 	unlink(path);
@@ -354,20 +354,21 @@ static void make_unfinished(void)
 	build_snapshot(p, 10 * BUILD_MS);
 	build_alloc(p, build_call(p, PROFILE_NODE_ROOT, "main", "/src/main.c", 7), 48, 1, 100);
 	build_end_snapshot(p);
-	build_ending(p, &end);
+	if (!has_ended)
+		build_ending(p, &end);
 	build_close(p);
 }
 
 Test(follow, goes_on_until_the_recording_ends, .init = begin, .fini = finish)
 {
 	browser_free(b);
-	make_unfinished();
+	make_recording(false);
 	b = open_browser();
 	follow_begin(b, false);
 	cr_assert(browser_draw(b, 30, 100));
 	cr_assert_gt(follow_wait_ms(b), 0);
 	cr_assert(!shows("recording"), "it may have been cut off");
-	make_profile(0);
+	make_recording(true);
 	tick();
 	cr_assert(shows("the recording has ended"));
 	cr_assert_eq(follow_wait_ms(b), -1);
