@@ -25,9 +25,9 @@
 
 /* Numbers that a child may pass over to keep its parent's; in debug builds no grandchild may. */
 #ifdef NEAP_DEBUG_BUILD
-#define KEPT_COHORTS_MAX(parent) ((parent)->inherited_end ? 0 : NC_COHORTS_MAX / 2)
+#define KEPT_COHORTS_MAX(parent) ((parent)->inherited_end ? 0 : nc_region_max(NC_SEC_COHORTS) / 2)
 #else
-#define KEPT_COHORTS_MAX(parent) (NC_COHORTS_MAX / 2)
+#define KEPT_COHORTS_MAX(parent) (nc_region_max(NC_SEC_COHORTS) / 2)
 #endif
 
 #define NODES_PER_CHUNK (1u << NC_NODES_CHUNK_LG)

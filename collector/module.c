@@ -329,7 +329,7 @@ static uint32_t enter(const struct dl_find_object *found)
 			close_record(id); /* unloaded behind our back */
 	}
 	/* Filled in place: the record is not in use until its flag says so. */
-	if (count >= NC_MODULES_MAX || !known_reserve(count) ||
+	if (count >= nc_region_max(NC_SEC_MODULES) || !known_reserve(count) ||
 	    !nc_region_map(NC_SEC_MODULES, count)) {
 		nc_drop(NC_DROP_MODULES);
 		return 0;

@@ -102,6 +102,8 @@ struct nc_global {
 };
 extern struct nc_global nc;
 
+/* Entries the recorder made room for: fewer if its own address space is limited. */
+uint32_t nc_region_max(enum nc_section_id section);
 /* Map what holds an index handed out by nc_region_take; false if refused. */
 bool nc_region_map(enum nc_section_id section, uint32_t idx);
 /* At the start: `first` is where the first bytes of a section were mapped. */

@@ -201,12 +201,18 @@ void nc_region_each(const struct nc_global *g, nc_own_fn *fn, void *arg)
 		fn(g->header, NC_PAGE_BYTES, arg);
 }
 
+uint32_t nc_region_max(enum nc_section_id section)
+{
+	uint32_t max = nc.header->sections[section].max_count;
+	return max < shape[section].max_count ? max : shape[section].max_count;
+}
+
 uint32_t nc_region_take(enum nc_section_id section, uint32_t count)
 {
-	uint32_t *used = &nc.header->used_count[section];
+	uint32_t *used = &nc.header->used_count[section], max = nc_region_max(section);
 	uint32_t first = __atomic_load_n(used, __ATOMIC_RELAXED);
 	do {
-		if (first + count > shape[section].max_count)
+		if (first + count > max)
 			return NC_NONE;
 	} while (!__atomic_compare_exchange_n(used, &first, first + count, true, __ATOMIC_RELAXED,
 					      __ATOMIC_RELAXED));

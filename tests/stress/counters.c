@@ -97,11 +97,13 @@ static void check_equal(const char *what, uint64_t want, uint64_t got)
 
 /* ---- the region, as a recorder makes it --------------------------------------------- */
 
-static void section_begin(enum nc_section_id section, int fd, uint64_t *offset, uint64_t bytes)
+static void section_begin(enum nc_section_id section, int fd, uint64_t *offset, uint32_t max,
+			  uint64_t entry_bytes)
 {
+	nc.header->sections[section].max_count = max;
 	void *p = mmap(NULL, nc_region_first_bytes(section), PROT_READ | PROT_WRITE, MAP_SHARED, fd,
 		       (off_t)*offset);
-	*offset += (bytes + NC_PAGE_BYTES - 1) & ~(uint64_t)(NC_PAGE_BYTES - 1);
+	*offset += (max * entry_bytes + NC_PAGE_BYTES - 1) & ~(uint64_t)(NC_PAGE_BYTES - 1);
 	if (p == MAP_FAILED) {
 		perror("mmap");
 		exit(2);
@@ -118,10 +120,10 @@ static void make_region(void)
 		exit(2);
 	}
 	nc.header = mmap(NULL, NC_PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	section_begin(NC_SEC_NODES, fd, &at, (uint64_t)NC_NODES_MAX * sizeof(struct nc_node));
-	section_begin(NC_SEC_COHORTS, fd, &at, (uint64_t)NC_COHORTS_MAX * sizeof(struct nc_cohort));
-	section_begin(NC_SEC_DIRTY, fd, &at, NC_DIRTY_MAX);
-	section_begin(NC_SEC_THREADS, fd, &at, (uint64_t)NC_THREADS_MAX * sizeof(struct nc_thread));
+	section_begin(NC_SEC_NODES, fd, &at, NC_NODES_MAX, sizeof(struct nc_node));
+	section_begin(NC_SEC_COHORTS, fd, &at, NC_COHORTS_MAX, sizeof(struct nc_cohort));
+	section_begin(NC_SEC_DIRTY, fd, &at, NC_DIRTY_MAX, 1);
+	section_begin(NC_SEC_THREADS, fd, &at, NC_THREADS_MAX, sizeof(struct nc_thread));
 	close(fd);
 	nc.header->epoch_primary = 1;
 	nc.header->interval = 1;
@@ -368,6 +370,9 @@ int main(void)
 	pthread_join(observer, NULL);
 	check_sums("many threads", (uint64_t)nc.header->batch_bytes * nc.header->batching_threads);
 	check_tree();
+	nc.header->sections[NC_SEC_THREADS].max_count = nc.header->used_count[NC_SEC_THREADS];
+	check_equal("a section is full where the recorder says", NC_NONE,
+		    nc_region_take(NC_SEC_THREADS, 1));
 	printf("%s - collector's counters, %d threads\n", failed_count ? "not ok" : "ok", THREADS);
 	return failed_count != 0;
 }
