@@ -11,8 +11,13 @@
  * So at any time every cohort's share of the peak is known, at O(1) per event.
  *
  * The primary thread (the first that allocated) keeps its part of the live total
- * exact with plain stores; other threads add to a shared total in batches of
- * NC_BATCH_BYTES, which bounds the error of the peak (header.batch_bytes).
+ * exact with plain stores; other threads add to a shared total in batches, which bounds the
+ * error of the peak (header.batch_bytes).  Beyond that, cohorts and peak differ only
+ *   - by an event that was counted in its cohort before a new epoch and in the total after it: whoever
+ *     adds a large event or a batch looks whether the epoch is still the one it began in;
+ *   - by what others did while a thread was on its way from a new peak to its epoch: it looks at the
+ *     total once more.  If another raised the peak further meanwhile, the epoch is that one's.
+ * Both are added to header.slack_bytes.
  */
 #include "config.h"
 
@@ -54,22 +59,68 @@ NC_INLINE bool is_mixed(const struct nc_cohort *c)
 	return (nc_node(c->site)->key & NC_KEY_SIZE_MASK) == NC_SIZE_MIXED;
 }
 
-/* Save the live value if this is the cohort's first change since the peak. */
-NC_INLINE void stamp(struct nc_cohort *c, const struct nc_header *h)
+/* What was live when an epoch began.  Lies so in struct nc_cohort and struct nc_cohort_bytes. */
+struct at_peak {
+	uint64_t live, epoch;
+};
+#define IS_AT_PEAK(type, live_member)                                        \
+	(offsetof(struct type, live_member) % sizeof(struct at_peak) == 0 && \
+	 offsetof(struct type, epoch) ==                                     \
+		 offsetof(struct type, live_member) + offsetof(struct at_peak, epoch))
+_Static_assert(IS_AT_PEAK(nc_cohort, at_peak) && IS_AT_PEAK(nc_cohort_bytes, at_peak_bytes),
+	       "pairs that can be swapped at once");
+
+NC_INLINE bool is_swapped(struct at_peak *at, struct at_peak old, struct at_peak fresh)
 {
-	uint64_t epoch = current_epoch(h);
-	if (NC_LIKELY(load_relaxed(&c->epoch) == epoch))
-		return;
-	/* Owner and freeing threads may both come here: they save the same value. */
-	uint64_t dead = load_relaxed(&c->deaths) + load_relaxed(&c->remote_deaths);
-	__atomic_store_n(&c->at_peak, load_relaxed(&c->births) - dead, __ATOMIC_RELAXED);
+	bool is_done;
+	__asm__ volatile("lock cmpxchg16b %1"
+			 : "=@ccz"(is_done), "+m"(*at), "+a"(old.live), "+d"(old.epoch)
+			 : "b"(fresh.live), "c"(fresh.epoch)
+			 : "memory");
+	return is_done;
+}
+
+/*
+ * Save the live value if this is its first change in `epoch`.  The owner and threads that free may
+ * come here at once, and one may be late: as long as the pair is what it was, nobody who
+ * knows this epoch has changed the counters, since all come here before.
+ */
+NC_INLINE void save_live(void *at_peak, uint64_t epoch, bool is_alone, const uint64_t *born,
+			 const uint64_t *died, const uint64_t *remote_died)
+{
+	struct at_peak *at = at_peak, old, fresh = {.epoch = epoch};
+	do {
+		old = (struct at_peak){load_relaxed(&at->live), load_relaxed(&at->epoch)};
+		if (old.epoch >= epoch)
+			return;
+		fresh.live = load_relaxed(born) - load_relaxed(died) - load_relaxed(remote_died);
+		if (is_alone) {
+			__atomic_store_n(&at->live, fresh.live, __ATOMIC_RELAXED);
+			__atomic_store_n(&at->epoch, epoch, __ATOMIC_RELAXED);
+			return;
+		}
+	} while (!is_swapped(at, old, fresh));
+}
+
+/* Out of line: it needs more registers than all the rest of an event. */
+static NC_NOINLINE void stamp_anew(struct nc_cohort *c, const struct nc_header *h, uint64_t epoch)
+{
+	bool is_alone = !__atomic_load_n(&h->batching_threads, __ATOMIC_RELAXED);
 	if (NC_UNLIKELY(is_mixed(c))) {
 		struct nc_cohort_bytes *b = bytes_of(c);
-		uint64_t bytes = load_relaxed(&b->born_bytes) - load_relaxed(&b->died_bytes) -
-				 load_relaxed(&b->remote_died_bytes);
-		__atomic_store_n(&b->at_peak_bytes, bytes, __ATOMIC_RELAXED);
+		save_live(&b->at_peak_bytes, epoch, is_alone, &b->born_bytes, &b->died_bytes,
+			  &b->remote_died_bytes);
 	}
-	__atomic_store_n(&c->epoch, epoch, __ATOMIC_RELAXED);
+	save_live(&c->at_peak, epoch, is_alone, &c->births, &c->deaths, &c->remote_deaths);
+}
+
+/* Before a change of a cohort; the epoch it is now. */
+NC_INLINE uint64_t stamp(struct nc_cohort *c, const struct nc_header *h)
+{
+	uint64_t epoch = current_epoch(h);
+	if (NC_UNLIKELY(load_relaxed(&c->epoch) != epoch))
+		stamp_anew(c, h, epoch);
+	return epoch;
 }
 
 NC_INLINE void mark_dirty(uint32_t cohort)
@@ -80,6 +131,12 @@ NC_INLINE void mark_dirty(uint32_t cohort)
 }
 
 /* ---- live total -------------------------------------------------------------- */
+
+/* Where tests/stress/counters.c has a thread wait: counted, but not in the total; a new peak, but no epoch. */
+#ifndef NC_BEFORE_TOTAL
+#define NC_BEFORE_TOTAL() ((void)0)
+#define NC_BEFORE_EPOCH() ((void)0)
+#endif
 
 static int64_t live_total(const struct nc_header *h)
 {
@@ -94,53 +151,118 @@ NC_INLINE void note_peak_time(struct nc_header *h)
 			 __ATOMIC_RELAXED);
 }
 
+static uint64_t distance(int64_t a, int64_t b)
+{
+	return a > b ? (uint64_t)(a - b) : (uint64_t)(b - a);
+}
+
+/* An event, or a batch of them, is in the total from now on: was it counted in this same epoch? */
+static NC_NOINLINE void look_twice(struct nc_header *h, uint64_t epoch, uint64_t bytes)
+{
+	if (current_epoch(h) != epoch)
+		__atomic_fetch_add(&h->slack_bytes, bytes, __ATOMIC_RELAXED);
+}
+
 /*
- * A new peak seen by a thread other than the primary one.  What others do between the look at the total
- * and the new epoch is not in the peak, but in what cohorts say of it: so nothing else comes between.
+ * A new peak seen by a thread other than the primary one.  Whoever sets it also begins its epoch,
+ * unless it is passed meanwhile.
  */
 static void raise_peak_shared(struct nc_header *h)
 {
-	int64_t total = live_total(h);
-	uint64_t peak = __atomic_load_n(&h->peak_bytes, __ATOMIC_RELAXED);
-	if (total <= (int64_t)peak)
-		return;
-	note_peak_time(h);
+	int64_t total;
+	uint64_t epoch, slack, peak = __atomic_load_n(&h->peak_shared_bytes, __ATOMIC_RELAXED);
 	do {
 		total = live_total(h);
-		if (total <= (int64_t)peak)
+		if (total <= (int64_t)nc_peak_bytes(h))
 			return;
-	} while (!__atomic_compare_exchange_n(&h->peak_bytes, &peak, (uint64_t)total, true,
+	} while (!__atomic_compare_exchange_n(&h->peak_shared_bytes, &peak, (uint64_t)total, true,
 					      __ATOMIC_RELAXED, __ATOMIC_RELAXED));
-	__atomic_fetch_add(&h->epoch_shared, 1, __ATOMIC_RELAXED);
+	NC_BEFORE_EPOCH();
+	int64_t before;
+	do {
+		epoch = load_relaxed(&h->epoch_shared);
+		slack = load_relaxed(&h->slack_bytes);
+		before = live_total(h);
+		if ((int64_t)nc_peak_bytes(h) != total)
+			return;
+	} while (!__atomic_compare_exchange_n(&h->epoch_shared, &epoch, epoch + 1, true,
+					      __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+	uint64_t off = distance(before, total), off_after = distance(live_total(h), total);
+	if (off < off_after)
+		off = off_after;
+	if (off)
+		__atomic_fetch_add(&h->slack_bytes, off, __ATOMIC_RELAXED);
+	__atomic_store_n(&h->slack_before_bytes, slack, __ATOMIC_RELAXED);
+	note_peak_time(h);
+}
+
+/* Others added to the total, or raised the peak, while the primary thread did. */
+static NC_NOINLINE void raised_late(struct nc_header *h)
+{
+	uint64_t off = distance(live_total(h), (int64_t)nc_peak_bytes(h));
+	__atomic_fetch_add(&h->slack_bytes, off, __ATOMIC_RELAXED);
+}
+
+/* After a birth in the primary thread: is the total, of which it knows its own part, a new peak? */
+NC_INLINE void raise_peak_primary(struct nc_header *h)
+{
+	int64_t shared = __atomic_load_n(&h->live_shared_bytes, __ATOMIC_RELAXED);
+	int64_t total = __atomic_load_n(&h->live_primary_bytes, __ATOMIC_RELAXED) + shared;
+	if (NC_LIKELY(total <= (int64_t)load_relaxed(&h->peak_primary_bytes)) ||
+	    total <= (int64_t)load_relaxed(&h->peak_shared_bytes))
+		return;
+	uint64_t slack = load_relaxed(&h->slack_bytes);
+	__atomic_store_n(&h->peak_primary_bytes, (uint64_t)total, __ATOMIC_RELAXED);
+	note_peak_time(h);
+	NC_BEFORE_EPOCH();
+	owner_add(&h->epoch_primary, 1);
+	__atomic_store_n(&h->slack_before_bytes, slack, __ATOMIC_RELAXED);
+	if (NC_UNLIKELY(__atomic_load_n(&h->live_shared_bytes, __ATOMIC_RELAXED) != shared))
+		raised_late(h);
+}
+
+static void flush_live(struct nc_ctx *t)
+{
+	__atomic_fetch_add(&nc.header->live_shared_bytes, t->unflushed_bytes, __ATOMIC_RELAXED);
+	t->unflushed_bytes = 0;
 }
 
 void nc_flush_live(struct nc_ctx *t)
 {
-	struct nc_header *h = nc.header;
-	__atomic_fetch_add(&h->live_shared_bytes, t->unflushed_bytes, __ATOMIC_RELAXED);
-	t->unflushed_bytes = 0;
-	raise_peak_shared(h);
+	flush_live(t);
+	raise_peak_shared(nc.header);
 }
 
-NC_INLINE void live_add(struct nc_ctx *t, int64_t bytes)
+static NC_NOINLINE void add_batch(struct nc_ctx *t, uint64_t epoch)
+{
+	int64_t bytes = t->unflushed_bytes;
+	NC_BEFORE_TOTAL();
+	flush_live(t);
+	look_twice(nc.header, epoch, distance(bytes, 0));
+	raise_peak_shared(nc.header);
+}
+
+enum change {
+	BIRTH,
+	DEATH
+};
+
+/* An event that its cohort has counted in `epoch`. */
+NC_INLINE void live_change(struct nc_ctx *t, enum change what, uint64_t size_bytes, uint64_t epoch)
 {
 	struct nc_header *h = nc.header;
+	uint64_t bytes = what == BIRTH ? size_bytes : -size_bytes;
 	if (NC_LIKELY(t->is_primary)) {
-		owner_add((uint64_t *)&h->live_primary_bytes, (uint64_t)bytes);
-		if (bytes <= 0)
-			return;
-		int64_t total = live_total(h);
-		if (total > (int64_t)__atomic_load_n(&h->peak_bytes, __ATOMIC_RELAXED)) {
-			__atomic_store_n(&h->peak_bytes, (uint64_t)total, __ATOMIC_RELAXED);
-			note_peak_time(h);
-			owner_add(&h->epoch_primary, 1);
-		}
+		owner_add((uint64_t *)&h->live_primary_bytes, bytes);
+		if (NC_UNLIKELY(size_bytes > NC_SMALL_BYTES))
+			look_twice(h, epoch, size_bytes);
+		if (what == BIRTH)
+			raise_peak_primary(h);
 		return;
 	}
-	owner_add((uint64_t *)&t->unflushed_bytes, (uint64_t)bytes);
-	if (NC_UNLIKELY(t->unflushed_bytes > NC_BATCH_BYTES ||
-			t->unflushed_bytes < -NC_BATCH_BYTES))
-		nc_flush_live(t);
+	owner_add((uint64_t *)&t->unflushed_bytes, bytes);
+	if (NC_UNLIKELY(t->unflushed_bytes > NC_HOLD_BYTES || t->unflushed_bytes < -NC_HOLD_BYTES))
+		add_batch(t, epoch);
 }
 
 /* ---- cohorts --------------------------------------------------------------------- */
@@ -430,7 +552,7 @@ void nc_born(void *block, size_t size_bytes, enum nc_api api, const struct nc_or
 	if (NC_UNLIKELY(!ref.id))
 		goto out;
 	struct nc_cohort *c = ref.c;
-	stamp(c, nc.header);
+	uint64_t epoch = stamp(c, nc.header);
 	owner_add(&c->births, 1);
 	if (NC_UNLIKELY(is_mixed(c))) {
 		owner_add(&bytes_of(c)->born_bytes, size_bytes);
@@ -439,7 +561,7 @@ void nc_born(void *block, size_t size_bytes, enum nc_api api, const struct nc_or
 	mark_dirty(ref.id);
 	*slot = ref.id;
 	t->last_block = block;
-	live_add(t, (int64_t)size_bytes);
+	live_change(t, BIRTH, size_bytes, epoch);
 out:
 	nc_leave(t);
 }
@@ -507,12 +629,14 @@ NC_INLINE void count_death(struct nc_cohort *c, bool is_owner)
 		atomic_add(&c->remote_deaths, 1);
 }
 
-NC_INLINE void live_sub(struct nc_ctx *t, uint64_t bytes)
+NC_INLINE void live_sub(struct nc_ctx *t, uint64_t bytes, uint64_t epoch)
 {
-	if (NC_LIKELY(t != NULL))
-		live_add(t, -(int64_t)bytes);
-	else
-		__atomic_fetch_sub(&nc.header->live_shared_bytes, (int64_t)bytes, __ATOMIC_RELAXED);
+	if (NC_LIKELY(t != NULL)) {
+		live_change(t, DEATH, bytes, epoch);
+		return;
+	}
+	__atomic_fetch_sub(&nc.header->live_shared_bytes, (int64_t)bytes, __ATOMIC_RELAXED);
+	look_twice(nc.header, epoch, bytes);
 }
 
 /*
@@ -527,7 +651,7 @@ NC_INLINE void died(const void *block, struct nc_taken taken)
 	struct nc_ctx *t = nc_tls;
 	if (NC_UNLIKELY(t && t->busy)) /* a signal handler: not the owner of anything here */
 		t = NULL;
-	stamp(c, nc.header);
+	uint64_t epoch = stamp(c, nc.header);
 	bool is_owner = t && c->thread == t->thread;
 	bool is_temporary = is_owner && t->last_block == block;
 	if (is_temporary)
@@ -538,7 +662,7 @@ NC_INLINE void died(const void *block, struct nc_taken taken)
 	if (is_temporary)
 		owner_add(&c->temporary, 1);
 	mark_dirty(taken.cohort);
-	live_sub(t, taken.size_bytes);
+	live_sub(t, taken.size_bytes, epoch);
 }
 
 void nc_died(const void *block, struct nc_taken taken)
@@ -569,11 +693,11 @@ uint32_t nc_mapping_born(uint64_t bytes, const struct nc_origin *at)
 	if (NC_UNLIKELY(!ref.id))
 		goto out;
 	struct nc_cohort *c = ref.c;
-	stamp(c, nc.header);
+	uint64_t epoch = stamp(c, nc.header);
 	owner_add(&c->births, 1);
 	owner_add(&bytes_of(c)->born_bytes, bytes);
 	mark_dirty(ref.id);
-	live_add(t, (int64_t)bytes);
+	live_change(t, BIRTH, bytes, epoch);
 out:
 	nc_leave(t);
 	return ref.id;
@@ -585,11 +709,11 @@ void nc_mapping_shrank(uint32_t cohort, uint64_t bytes, bool has_gone)
 	struct nc_ctx *t = nc_tls;
 	if (t && t->busy)
 		t = NULL;
-	stamp(c, nc.header);
+	uint64_t epoch = stamp(c, nc.header);
 	bool is_owner = t && c->thread == t->thread;
 	mixed_died(c, is_owner, false, bytes);
 	if (has_gone)
 		count_death(c, is_owner);
 	mark_dirty(cohort);
-	live_sub(t, bytes);
+	live_sub(t, bytes, epoch);
 }

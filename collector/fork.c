@@ -287,7 +287,7 @@ static bool inherit_blocks(const struct nc_global *parent, struct nc_ctx *t)
 	keep_numbers(&in);
 	struct nc_header *h = nc.header;
 	h->live_shared_bytes = (int64_t)in.live_bytes;
-	h->peak_bytes = in.live_bytes;
+	h->peak_shared_bytes = in.live_bytes;
 	h->peak_tick_ns = h->tick_ns;
 	h->peak_interval = h->interval;
 	return true;

@@ -37,7 +37,7 @@
 
 #define NC_REGION_MAGIC     0x3147455250414e45ull /* "ENAPREG1" */
 #define NC_HELLO_MAGIC      0x304f4c4c4850414eull /* "NAPHLLO0" */
-#define NC_VERSION          2u
+#define NC_VERSION          3u
 #define NC_PAGE_BYTES       4096u
 #define NC_CACHE_LINE_BYTES 64
 #define NC_DIRTY_COHORTS    8u   /* cohorts behind one dirty byte */
@@ -179,8 +179,8 @@ struct nc_cohort_bytes {
 	uint64_t died_bytes;        /* owner */
 	uint64_t remote_died_bytes; /* atomic add */
 	uint64_t temporary_bytes;   /* owner */
-	uint64_t at_peak_bytes;     /* stamped with the cohort's epoch */
-	uint64_t pad;
+	uint64_t at_peak_bytes;     /* live when `epoch` began; stamped before the cohort itself */
+	uint64_t epoch;
 };
 
 /* Cohorts with this birth interval were inherited from the parent over fork:
@@ -309,8 +309,11 @@ struct nc_header {
 	 */
 	int64_t live_primary_bytes __attribute__((aligned(2 * NC_CACHE_LINE_BYTES)));
 	uint64_t epoch_primary __attribute__((aligned(2 * NC_CACHE_LINE_BYTES)));
-	uint64_t peak_bytes;   /* also by other threads, with compare-and-swap */
-	uint64_t peak_tick_ns; /* tick_ns when the peak was raised */
+	uint64_t peak_primary_bytes; /* the highest total it saw; the peak is nc_peak_bytes() */
+	/* From here on also by other threads. */
+	uint64_t peak_shared_bytes;  /* the highest total they saw; compare-and-swap */
+	uint64_t peak_tick_ns;       /* tick_ns when the peak was raised */
+	uint64_t slack_before_bytes; /* slack_bytes when the peak was raised; or less */
 	uint32_t peak_interval;
 	uint32_t pad0;
 
@@ -319,6 +322,9 @@ struct nc_header {
 	uint64_t epoch_shared;
 	uint32_t batching_threads; /* threads that add to live_shared_bytes in batches */
 	uint32_t batch_bytes;      /* each of them may hold back up to this much */
+	/* By how much cohorts at a peak may differ from it besides: events that a new epoch came
+	 * in between of, and changes of the total between the look at it and the new epoch. */
+	uint64_t slack_bytes;
 
 	/* Entries handed out so far; atomic adds. */
 	uint32_t used_count[NC_SEC_COUNT] __attribute__((aligned(NC_CACHE_LINE_BYTES)));
@@ -336,6 +342,23 @@ struct nc_header {
 };
 
 _Static_assert(sizeof(struct nc_header) <= NC_PAGE_BYTES, "the header is one page");
+
+/* nc_peak_bytes - the peak so far. */
+static inline uint64_t nc_peak_bytes(const struct nc_header *h)
+{
+	uint64_t primary = __atomic_load_n(&h->peak_primary_bytes, __ATOMIC_RELAXED);
+	uint64_t shared = __atomic_load_n(&h->peak_shared_bytes, __ATOMIC_RELAXED);
+	return primary > shared ? primary : shared;
+}
+
+/* nc_peak_bound_bytes - by how much it may differ from what cohorts held then. */
+static inline uint64_t nc_peak_bound_bytes(const struct nc_header *h)
+{
+	uint64_t slack = __atomic_load_n(&h->slack_bytes, __ATOMIC_RELAXED) -
+			 __atomic_load_n(&h->slack_before_bytes, __ATOMIC_RELAXED);
+	return (uint64_t)h->batching_threads * h->batch_bytes + slack;
+}
+
 _Static_assert(sizeof(struct nc_node) == 24, "node");
 _Static_assert(sizeof(struct nc_cohort) == NC_CACHE_LINE_BYTES, "a cohort is one cache line");
 _Static_assert(sizeof(struct nc_cohort_bytes) == sizeof(struct nc_cohort), "same slots");

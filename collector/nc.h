@@ -485,8 +485,13 @@ void nc_modules_abandon(void); /* a hook of this thread was left by longjmp and 
 uint32_t nc_modules_count(void); /* records known to this process, number 0 included */
 void nc_modules_init(void);      /* at the first event: what is loaded now is never unloaded */
 
-/* A thread besides the first holds back up to this much before it adds to the live total. */
-#define NC_BATCH_BYTES (64 << 10)
+/*
+ * A thread besides the first holds back up to NC_HOLD_BYTES before it adds to the live total; together with
+ * the smallest event of the first thread that is not looked at twice, it is what the file says.
+ */
+#define NC_SMALL_BYTES (4 << 10)
+#define NC_HOLD_BYTES  (60 << 10)
+#define NC_BATCH_BYTES (NC_HOLD_BYTES + NC_SMALL_BYTES)
 
 /* ---- tree and counters ------------------------------------------------------------- */
 

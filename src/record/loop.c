@@ -100,7 +100,7 @@ static void measure(struct recorder *r, struct record_progress *out)
 		out->snapshot_count += p->snapshot_count;
 		pthread_mutex_unlock(&p->lock);
 		out->live_bytes += region_live_bytes(&p->region);
-		uint64_t peak = __atomic_load_n(&p->region.header->peak_bytes, __ATOMIC_RELAXED);
+		uint64_t peak = nc_peak_bytes(p->region.header);
 		if (peak > out->peak_bytes)
 			out->peak_bytes = peak;
 	}

@@ -114,20 +114,14 @@ static uint64_t distance(uint64_t a, uint64_t b)
 	return a > b ? a - b : b - a;
 }
 
-/* Both factors have 32 bits: no overflow. */
-static uint64_t bound_bytes(const struct nc_header *h)
-{
-	return (uint64_t)h->batching_threads * h->batch_bytes;
-}
-
 static struct profile_peak read_peak(const struct process *p)
 {
 	const struct nc_header *h = p->region.header;
 	uint64_t tick_ns = h->peak_tick_ns;
 	struct profile_peak peak = {
-		.bytes = h->peak_bytes,
+		.bytes = nc_peak_bytes(h),
 		.time_ns = tick_ns > p->base_ns ? tick_ns - p->base_ns : 0,
-		.bound_bytes = bound_bytes(h),
+		.bound_bytes = nc_peak_bound_bytes(h),
 		.snap = h->peak_interval < 1 ? 1 : h->peak_interval,
 	};
 	if (peak.snap > p->snapshot_count)

@@ -29,7 +29,7 @@ static struct steady look(const struct process *p)
 		.node_count = __atomic_load_n(&h->used_count[NC_SEC_NODES], __ATOMIC_RELAXED),
 		.thread_count = __atomic_load_n(&h->used_count[NC_SEC_THREADS], __ATOMIC_RELAXED),
 		.live_bytes = region_live_bytes(&p->region),
-		.peak_bytes = (int64_t)__atomic_load_n(&h->peak_bytes, __ATOMIC_RELAXED),
+		.peak_bytes = (int64_t)nc_peak_bytes(h),
 	};
 }
 

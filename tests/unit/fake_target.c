@@ -227,8 +227,8 @@ static void add_live(int64_t bytes)
 	header->live_primary_bytes += bytes;
 	int64_t total = header->live_primary_bytes +
 			__atomic_load_n(&header->live_shared_bytes, __ATOMIC_RELAXED);
-	if (bytes > 0 && total > (int64_t)header->peak_bytes) {
-		header->peak_bytes = (uint64_t)total;
+	if (bytes > 0 && total > (int64_t)header->peak_primary_bytes) {
+		header->peak_primary_bytes = (uint64_t)total;
 		header->peak_tick_ns = header->tick_ns;
 		header->peak_interval = header->interval;
 		header->epoch_primary++;

@@ -106,7 +106,7 @@ static void work(struct bench *b, bool frees)
 	b->p->region.dirty[b->cohort / NC_DIRTY_COHORTS] = 1;
 	b->alloc_count++;
 	h->live_primary_bytes += frees ? 0 : BLOCK_BYTES;
-	h->peak_bytes = (uint64_t)h->live_primary_bytes;
+	h->peak_primary_bytes = (uint64_t)h->live_primary_bytes;
 	h->used_count[NC_SEC_NODES] += b->finds_places;
 }
 
