@@ -1,6 +1,6 @@
 /*
- * Queries kept open: trees whose rows are made when somebody opens them, and the classes of a
- * level over time.  For programs that show a part of a large answer and come back for more.
+ * Queries kept open: trees whose rows are made when somebody opens them, and the rows of a
+ * table over time.  For programs that show a part of a large answer and come back for more.
  */
 #ifndef NEAP_QUERY_OPENED_H
 #define NEAP_QUERY_OPENED_H
@@ -59,9 +59,9 @@ enum neap_err query_opened_facts(struct query_opened *q, uint32_t row, struct qu
 				 struct query_error *error);
 
 /*
- * What rows of one level hold at each snapshot: those blocks of the query that are live
- * there, whatever its population is.  Every block is in one class: where the rows are frames
- * of a tree from the leaf up, or values of keys of allocations, the rows are the classes.
+ * What rows of a table hold at each snapshot: those blocks of the query that are live there,
+ * whatever its population is.  Every block is in one row: they are by keys of allocations, or of
+ * one frame of each stack.
  */
 struct query_series {
 	size_t tick_count, class_count;
@@ -74,12 +74,12 @@ struct query_series {
 	size_t other_count; /* rows in the last class */
 };
 /*
- * query_opened_series - classes of the children of a row (OPENED_ROOT: the first level).
+ * query_opened_series - the rows of a table as classes.
  *   class_most  rows that get a class of their own, at least 1; the others share one
  * Deaths are told apart only if the query asks for them.  Free with query_series_release.
- * Cost: linear in cohorts, deaths and stacks.  Fails: ERR_UNSUPPORTED for rows that are no classes.
+ * Cost: linear in cohorts and deaths.  Fails: ERR_UNSUPPORTED for rows that are no classes.
  */
-enum neap_err query_opened_series(struct query_opened *q, uint32_t row, size_t class_most,
+enum neap_err query_opened_series(struct query_opened *q, size_t class_most,
 				  struct query_series *out, struct query_error *error);
 void query_series_release(struct query_series *s);
 

@@ -1,7 +1,7 @@
 /*
  * Classes of blocks over time.
  *
- *   1  give every cohort the class of the row it is in, by where its cells begin
+ *   1  give every cohort the class of the row it is in
  *   2  the area of each class: born bytes times the time they have left, minus the same of deaths
  *   3  the classes of the largest area are kept, the others become one
  *   4  births and deaths as changes at their snapshots, added up
@@ -18,7 +18,7 @@
 struct classing {
 	struct query_opened *q;
 	const struct query_file *file;
-	uint32_t *class_of; /* by cohort: index of the row below the parent; GROUP_NONE: outside */
+	uint32_t *class_of;    /* by cohort: index of the row; GROUP_NONE: not in the query */
 	uint32_t first, count; /* rows; class `count` is all that is in no row */
 	double *area;          /* [count + 1] */
 	uint32_t *series_of;   /* [count + 1] */
@@ -35,57 +35,30 @@ void query_series_release(struct query_series *s)
 
 /* ---- classes of cohorts ---------------------------------------------------------------- */
 
-/* By place where cells begin: the row. */
-static uint32_t *mark_places(const struct classing *cl)
+/* By group: the row. */
+static uint32_t *rows_of_groups(const struct classing *cl)
 {
-	const struct exec *x = &cl->q->x;
-	size_t count = x->space.kind == SPACE_INVERTED ? x->stacks[0]->count : x->space.group_count;
-	uint32_t *by_place = mem_array(count, sizeof *by_place);
-	if (!by_place)
+	size_t count = cl->q->x.space.group_count;
+	uint32_t *row_of = mem_array(count, sizeof *row_of);
+	if (!row_of)
 		return NULL;
-	memset(by_place, 0xff, count * sizeof *by_place);
+	memset(row_of, 0xff, count * sizeof *row_of);
 	for (uint32_t i = 0; i < cl->count; i++) {
 		uint32_t group = cl->q->group_of_row[cl->first + i];
-		if (group == GROUP_NONE)
-			continue;
-		if (x->space.kind == SPACE_INVERTED)
-			inverted_mark(x, group, i, by_place);
-		else
-			by_place[group] = i;
+		if (group != GROUP_NONE)
+			row_of[group] = i;
 	}
-	return by_place;
+	return row_of;
 }
 
-/* Places below the parent that are in no row: stacks that end there, and rows cut away. */
-static bool mark_parent(const struct classing *cl, uint32_t row, uint8_t *is_inside)
-{
-	const struct exec *x = &cl->q->x;
-	if (row == OPENED_ROOT) {
-		memset(is_inside, 1, x->space.vnode_count[0]);
-		return true;
-	}
-	uint32_t *marks = mem_array(x->space.vnode_count[0], sizeof *marks);
-	if (!marks)
-		return false;
-	memset(marks, 0xff, x->space.vnode_count[0] * sizeof *marks);
-	inverted_mark(x, cl->q->group_of_row[row], 0, marks);
-	for (size_t i = 0; i < x->space.vnode_count[0]; i++)
-		is_inside[i] = !marks[i];
-	mem_free(marks);
-	return true;
-}
-
-static void class_cells(struct classing *cl, const uint32_t *by_place, const uint8_t *is_inside)
+static void class_cells(struct classing *cl, const uint32_t *row_of)
 {
 	const struct exec *x = &cl->q->x;
 	const struct cells *c = &x->cells[0][MEASURE_MAIN];
-	const uint32_t *place = x->place[0][MEASURE_MAIN];
+	const uint32_t *group = x->place[0][MEASURE_MAIN];
 	for (size_t i = 0; i < c->count; i++) {
-		uint32_t at = by_place[place[i]];
-		if (at != GROUP_NONE)
-			cl->class_of[c->cohort[i]] = at;
-		else if (!is_inside || is_inside[place[i]])
-			cl->class_of[c->cohort[i]] = cl->count;
+		uint32_t row = row_of[group[i]];
+		cl->class_of[c->cohort[i]] = row == GROUP_NONE ? cl->count : row;
 	}
 }
 
@@ -113,26 +86,18 @@ static enum neap_err class_inherited(struct classing *cl)
 	return code;
 }
 
-static enum neap_err class_cohorts(struct classing *cl, uint32_t row)
+static enum neap_err class_cohorts(struct classing *cl)
 {
-	struct exec *x = &cl->q->x;
 	size_t count = cl->file->p->cohort_count;
-	bool is_inverted = x->space.kind == SPACE_INVERTED;
-	uint32_t *by_place = mark_places(cl);
-	uint8_t *is_inside = is_inverted ? mem_array(x->space.vnode_count[0], 1) : NULL;
+	uint32_t *row_of = rows_of_groups(cl);
 	cl->class_of = mem_array(count, sizeof *cl->class_of);
-	bool is_good = by_place && cl->class_of && (is_inside || !is_inverted);
-	if (is_good && is_inverted)
-		is_good = mark_parent(cl, row, is_inside);
+	bool is_good = row_of && cl->class_of;
 	if (is_good) {
 		memset(cl->class_of, 0xff, count * sizeof *cl->class_of);
-		class_cells(cl, by_place, is_inside);
+		class_cells(cl, row_of);
 	}
-	mem_free(by_place);
-	mem_free(is_inside);
-	if (!is_good)
-		return exec_no_memory(x);
-	return row == OPENED_ROOT ? class_inherited(cl) : NEAP_OK;
+	mem_free(row_of);
+	return is_good ? class_inherited(cl) : exec_no_memory(&cl->q->x);
 }
 
 /* ---- what changes when --------------------------------------------------------------------- */
@@ -293,18 +258,18 @@ static enum neap_err count_up(struct classing *cl, size_t most, struct query_ser
 
 /* ---- the whole ----------------------------------------------------------------------------------- */
 
+/* All blocks of a cohort are in one row, unless it is for some of their deaths. */
 static bool has_classes(const struct query_opened *q)
 {
 	const struct plan *pl = &q->pl;
-	if (pl->side_count != 1)
-		return false;
-	if (q->x.space.kind == SPACE_INVERTED)
-		return true;
-	return q->x.space.kind == SPACE_FLAT && pl->view == VIEW_TABLE &&
-	       !q->x.cells[0][MEASURE_MAIN].death;
+	for (size_t k = 0; k < pl->key_count; k++) {
+		if (pl->keys[k].field == FIELD_DIED || pl->keys[k].field == FIELD_LIFETIME)
+			return false;
+	}
+	return pl->side_count == 1 && pl->view == VIEW_TABLE && q->x.space.kind == SPACE_FLAT;
 }
 
-enum neap_err query_opened_series(struct query_opened *q, uint32_t row, size_t class_most,
+enum neap_err query_opened_series(struct query_opened *q, size_t class_most,
 				  struct query_series *out, struct query_error *error)
 {
 	struct classing cl = {.q = q, .file = q->pl.sides[0].file};
@@ -313,9 +278,9 @@ enum neap_err query_opened_series(struct query_opened *q, uint32_t row, size_t c
 	if (!has_classes(q))
 		return query_fail(error, ERR_UNSUPPORTED, q->pl.query->span,
 				  "blocks can be in several of these rows");
-	enum neap_err code = query_opened_children(q, row, &cl.first, &cl.count, error);
+	enum neap_err code = query_opened_children(q, OPENED_ROOT, &cl.first, &cl.count, error);
 	if (!code)
-		code = class_cohorts(&cl, row);
+		code = class_cohorts(&cl);
 	if (!code)
 		code = count_up(&cl, class_most, out);
 	mem_free(cl.class_of);

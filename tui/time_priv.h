@@ -75,6 +75,9 @@ int64_t time_make_line(const struct time_view *t, unsigned cols, int64_t *line);
 bool time_frame(const struct time_view *t, size_t class, struct graph_frame *out);
 const char *time_name(const struct time_view *t, struct browser *b, size_t class, unsigned cols);
 
+/* time_put_keys - append what classes are told apart by: the keys of the query, where they are of
+ * frames those of the leaf or of the frame that called what was entered. */
+void time_put_keys(const struct time_view *t, const struct browser *b, struct buf *out);
 /* time_question - the query of the language that prints the classes: time_query.c. */
 void time_question(const void *self, struct browser *b, struct buf *out);
 void time_draw(void *self, struct browser *b, const struct area *a); /* time_draw.c */

@@ -2,6 +2,7 @@
  * Time as a query: classes by the keys of the view, or by the same keys of the callers of what
  * was entered.
  *
+ *   live | by func | top 8 | timeline
  *   live | where path hash_insert$ | by caller.func | top 8 | timeline
  */
 #include "config.h"
@@ -10,19 +11,18 @@
 
 #include <string.h>
 
-/* Keys of frames are those of the leaf, or of the frame that called the entered ones. */
-static void put_keys(const struct time_view *t, const char *by, struct buf *out)
+void time_put_keys(const struct time_view *t, const struct browser *b, struct buf *out)
 {
+	const char *by = state_chip(model_state(&b->model), STAGE_BY);
 	const char *p = by ? by + strlen("by ") : "func";
 	while (*p) {
 		size_t bytes = strcspn(p, ", ");
-		if (out->count_bytes)
-			buf_puts(out, ", ");
-		if (!t->is_grouped && t->depth)
-			buf_puts(out, "caller");
+		buf_puts(out, out->count_bytes ? ", " : "");
+		if (!t->is_grouped)
+			buf_puts(out, t->depth ? "caller" : "leaf");
 		if (!t->is_grouped && t->depth > 1)
 			buf_printf(out, "%u", t->depth);
-		buf_printf(out, "%s%.*s", !t->is_grouped && t->depth ? "." : "", (int)bytes, p);
+		buf_printf(out, "%s%.*s", t->is_grouped ? "" : ".", (int)bytes, p);
 		p += bytes;
 		p += strspn(p, ", ");
 	}
@@ -57,8 +57,10 @@ void time_question(const void *self, struct browser *b, struct buf *out)
 		return;
 	}
 	put_head(t, b, &head);
-	put_keys(t, state_chip(model_state(&b->model), STAGE_BY), &keys);
-	const struct compose c = {.head = head.data, .by = keys.data, .without_rows = true};
+	if (t->depth) /* else keys of frames are of the leaf in a timeline */
+		time_put_keys(t, b, &keys);
+	const struct compose c = {
+		.head = head.data, .by = keys.data, .default_by = "func", .without_rows = true};
 	if (!head.has_failed && !keys.has_failed)
 		model_compose(&b->model, &c, out);
 	buf_printf(out, " | top %u%s | timeline", CLASSES_MOST, is_diff(t, b) ? " by b" : "");

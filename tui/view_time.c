@@ -24,44 +24,23 @@
 
 /* ---- loading ----------------------------------------------------------------------------- */
 
-/* Down from the leaf along the path that the query leaves. */
-static enum neap_err find_parent(struct time_view *t, unsigned depth, uint32_t *row_out,
-				 struct query_error *error)
-{
-	enum neap_err code = NEAP_OK;
-	*row_out = OPENED_ROOT;
-	while (!code && depth--) {
-		uint32_t first, count;
-		code = query_opened_children(t->q, *row_out, &first, &count, error);
-		if (!code && !count)
-			break;
-		*row_out = first;
-	}
-	return code;
-}
-
-static enum neap_err make_series(struct time_view *t, unsigned depth, struct query_error *error)
-{
-	uint32_t row;
-	query_series_release(&t->series);
-	enum neap_err code = find_parent(t, depth, &row, error);
-	return code ? code : query_opened_series(t->q, row, CLASSES_MOST, &t->series, error);
-}
-
 /* Everything that was allocated in one of the files that the query looks at. */
 static enum neap_err run(struct time_view *t, struct browser *b, bool is_before,
 			 struct query_opened **q, struct query_error *error)
 {
-	struct buf head = {0};
+	struct buf head = {0}, keys = {0};
 	enum neap_err code = model_whole_run(&b->model, is_before, "allocated", &head, error);
-	const struct compose c = {.head = head.data,
-				  .default_by = "func",
-				  .view = t->is_grouped ? NULL : "callers",
-				  .without_rows = true};
+	time_put_keys(t, b, &keys);
+	const struct compose c = {.head = head.data, .by = keys.data, .without_rows = true};
 	*q = NULL;
+	if (!code && keys.has_failed) {
+		*error = (struct query_error){.code = ERR_NOMEM, .text = "out of memory"};
+		code = ERR_NOMEM;
+	}
 	if (!code)
 		code = model_result(&b->model, &c, q, error);
 	buf_release(&head);
+	buf_release(&keys);
 	return code;
 }
 
@@ -77,7 +56,7 @@ static void load_before(struct time_view *t, struct browser *b)
 	if (serial != t->before_serial) {
 		query_series_release(&t->before_series);
 		t->before_serial = 0;
-		if (query_opened_series(q, OPENED_ROOT, 1, &t->before_series, &ignored))
+		if (query_opened_series(q, 1, &t->before_series, &ignored))
 			return;
 		t->before_serial = serial;
 	}
@@ -103,6 +82,7 @@ static enum neap_err load(void *self, struct browser *b, struct query_error *err
 	const struct state *s = model_state(&b->model);
 	const char *by = state_chip(s, STAGE_BY);
 	t->is_grouped = by && !query_is_of_frames(by + strlen("by "));
+	t->depth = s->callers_depth;
 	t->is_unknown = !model_knows_times(&b->model);
 	t->q = NULL; /* until there is one: keys come here even then */
 	if (t->is_unknown)
@@ -116,14 +96,14 @@ static enum neap_err load(void *self, struct browser *b, struct query_error *err
 	const struct query_result *r = query_opened_result(t->q);
 	uint64_t serial = model_serial(&b->model, t->q);
 	t->graph = r->graph ? r->graph : b->model.graph;
-	if (serial != t->serial || s->callers_depth != t->depth) {
+	if (serial != t->serial) {
 		t->serial = 0;
 		t->list = (struct list){.count = 0};
-		code = make_series(t, s->callers_depth, error);
+		query_series_release(&t->series);
+		code = query_opened_series(t->q, CLASSES_MOST, &t->series, error);
 		if (code)
 			return code;
 		t->serial = serial;
-		t->depth = s->callers_depth;
 	}
 	browser_summarise(b, r);
 	snprintf(b->summary.population, sizeof b->summary.population, "allocated:");
