@@ -129,7 +129,8 @@ static void draw_class(struct time_view *t, struct browser *b, const struct area
 			    t->series.other_count == 1 ? "" : "s");
 	else if (is_other)
 		area_put(a, row, col, look(ROLE_DIM),
-			 t->depth ? "no further caller" : "not known what allocated it");
+			 t->depth ? "no further caller, or short-lived"
+				  : "short-lived, or not known what allocated it");
 	else if (col < a->cols)
 		area_put(a, row, col, is_match ? look_bold(ROLE_MATCH) : look(ROLE_TEXT),
 			 time_name(t, b, class, a->cols - col));
