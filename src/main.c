@@ -1,6 +1,7 @@
 /* neap: find the subcommand and run it. */
 #include "config.h"
 
+#include "query/parse.h"
 #include "src/cmd/cmd.h"
 
 #include <errno.h>
@@ -154,11 +155,30 @@ static void settle_stacks(void)
 	pthread_attr_destroy(&attr);
 }
 
-/* `neap FILE` opens it. */
+/* `neap FILE` opens it; a pipe too. */
 static bool is_file(const char *name)
 {
 	struct stat st;
-	return name[0] != '-' && !stat(name, &st) && S_ISREG(st.st_mode);
+	return name[0] != '-' && !stat(name, &st) && !S_ISDIR(st.st_mode);
+}
+
+static int say_unknown(const char *name)
+{
+	const char *words[COMMAND_COUNT + 1], *near;
+	for (size_t i = 0; i < COMMAND_COUNT; i++)
+		words[i] = commands[i]->name;
+	words[COMMAND_COUNT] = "help";
+	near = query_near(name, strlen(name), words, COMMAND_COUNT + 1);
+	fprintf(stderr, "neap: there is no %s '%s'",
+		name[0] == '-'                ? "option"
+		: strpbrk(name, "./") != NULL ? "file"
+					      : "command and no file",
+		name);
+	if (near)
+		fprintf(stderr, "; did you mean 'neap %s'?\n", near);
+	else
+		fprintf(stderr, "; neap --help lists the commands\n");
+	return CMD_USAGE;
 }
 
 int main(int argc, char **argv)
@@ -186,7 +206,5 @@ int main(int argc, char **argv)
 		return exit_status(c->run(argc - 1, argv + 1));
 	if (is_file(name))
 		return exit_status(cmd_browse_file(argc, argv));
-	fprintf(stderr, "neap: there is no %s '%s'; neap --help lists the commands\n",
-		name[0] == '-' ? "option" : "command", name);
-	return CMD_USAGE;
+	return say_unknown(name);
 }
