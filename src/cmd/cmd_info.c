@@ -85,7 +85,7 @@ static enum neap_err dump(const char *path, struct buf *out, struct err *e)
 	struct buf file = {0};
 	enum neap_err code = profile_read_file(path, &file, e);
 	if (!code)
-		code = profile_dump(file.data, file.count_bytes, out, e);
+		code = profile_dump(file.data, file.count_bytes, path, out, e);
 	buf_release(&file);
 	return code;
 }

@@ -290,18 +290,19 @@ static enum neap_err dump_blocks(struct loader *l, const void *data, size_t byte
 	return err;
 }
 
-enum neap_err profile_dump(const void *data, size_t bytes, struct buf *out, struct err *e)
+enum neap_err profile_dump(const void *data, size_t bytes, const char *name, struct buf *out,
+			   struct err *e)
 {
 	size_t pos;
 	struct err local;
 	struct err *to = e ? e : &local;
-	enum neap_err err = file_header_check(data, bytes, "profile", &pos, to);
+	enum neap_err err = file_header_check(data, bytes, name, &pos, to);
 	if (err)
 		return err;
 	buf_printf(out, "header: version %u, %zu bytes\n", FILE_VERSION, pos);
 	struct loader l;
 	struct dump d = {.out = out};
-	err = loader_init(&l, "profile", bytes, to);
+	err = loader_init(&l, name, bytes, to);
 	l.on_record = dump_record;
 	l.on_snapshot = dump_snapshot;
 	l.ctx = &d;

@@ -216,6 +216,7 @@ struct profile_source {
 	uint64_t unknown;  /* enum profile_fact: what is not known */
 	bool is_estimated; /* numbers were scaled from samples */
 	bool is_partial;   /* the file ended too early */
+	bool has_left_out; /* what made no sense in it; the notes say which */
 };
 
 /* ---- symbols ----------------------------------------------------------------- */
@@ -565,6 +566,7 @@ enum neap_err profile_replace_symbols(const void *data, size_t bytes, const char
 size_t profile_check(const struct profile *p, struct buf *out);
 
 /* profile_dump - every block of a file: offset, type, sizes, checksum, decoded records. */
-enum neap_err profile_dump(const void *data, size_t bytes, struct buf *out, struct err *e);
+enum neap_err profile_dump(const void *data, size_t bytes, const char *name, struct buf *out,
+			   struct err *e);
 
 #endif

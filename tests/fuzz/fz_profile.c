@@ -38,7 +38,7 @@ static void use(const void *data, size_t bytes)
 		profile_info_json(p, &text);
 		profile_free(p);
 	}
-	profile_dump(data, bytes, &text, &e);
+	profile_dump(data, bytes, "fuzz", &text, &e);
 	buf_release(&text);
 }
 

@@ -272,7 +272,7 @@ static void parse_forged(const struct buf *file, const struct block *b, const st
 		profile_check(p, &text);
 		profile_free(p);
 	}
-	profile_dump(forged.data, forged.count_bytes, &text, NULL);
+	profile_dump(forged.data, forged.count_bytes, "f", &text, NULL);
 	expect_threads_make_no_difference(forged.data, forged.count_bytes);
 	buf_release(&text);
 	buf_release(&forged);
@@ -561,12 +561,12 @@ Test(memory, dumping_survives_every_failed_allocation)
 	struct buf file = small_file(), text = {0};
 	struct err e;
 	uint64_t before = mem_count();
-	cr_assert_eq(profile_dump(file.data, file.count_bytes, &text, &e), NEAP_OK);
+	cr_assert_eq(profile_dump(file.data, file.count_bytes, "f", &text, &e), NEAP_OK);
 	uint64_t count = mem_count() - before;
 	buf_release(&text);
 	for (uint64_t n = 1; n <= count; n++) {
 		mem_fail_at(n);
-		cr_assert_eq(profile_dump(file.data, file.count_bytes, &text, &e), ERR_NOMEM);
+		cr_assert_eq(profile_dump(file.data, file.count_bytes, "f", &text, &e), ERR_NOMEM);
 		buf_release(&text);
 	}
 	mem_fail_at(0);
