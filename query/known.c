@@ -138,6 +138,12 @@ enum neap_err known_note(struct plan *pl, const struct query_file *f)
 		pl->is_incomplete = true;
 		code = plan_note(pl, "%s: the file that was imported ends too early", f->path);
 	}
+	if (!code && s->has_left_out) {
+		pl->is_incomplete = true;
+		code = plan_note(
+			pl, "%s: parts that made no sense were left out; neap report names them",
+			f->path);
+	}
 	return code;
 }
 

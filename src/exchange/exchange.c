@@ -80,6 +80,11 @@ static const char *looks_like(const uint8_t *p, size_t bytes)
 	return "text of some other kind";
 }
 
+static bool has_our_magic(const uint8_t *head, size_t bytes)
+{
+	return bytes >= NEAP_MAGIC_BYTES && !memcmp(head, NEAP_MAGIC, NEAP_MAGIC_BYTES);
+}
+
 static enum neap_err detect(struct input *in, enum exchange_format *out, struct err *e)
 {
 	const uint8_t *head;
@@ -95,6 +100,11 @@ static enum neap_err detect(struct input *in, enum exchange_format *out, struct 
 		*out = (enum exchange_format)f;
 		return NEAP_OK;
 	}
+	if (has_our_magic(head, bytes))
+		return err_set(e, ERR_FORMAT, "'%s' is a profile of neap %s%s%s", input_name(in),
+			       *input_wrapper(in) ? "packed by "
+						  : "already: there is nothing to import",
+			       input_wrapper(in), *input_wrapper(in) ? "; unpack it first" : "");
 	if (input_is_cut(in))
 		return err_set(e, ERR_FORMAT,
 			       "'%s' is cut: %zu bytes of its %s data can be unpacked, too few to "
@@ -220,8 +230,7 @@ static bool is_our_own(struct input *in)
 {
 	const uint8_t *head;
 	size_t bytes = input_peek(in, NEAP_MAGIC_BYTES, &head);
-	return !*input_wrapper(in) && bytes >= NEAP_MAGIC_BYTES &&
-	       !memcmp(head, NEAP_MAGIC, NEAP_MAGIC_BYTES);
+	return !*input_wrapper(in) && has_our_magic(head, bytes);
 }
 
 /* A pipe cannot be opened again: what is in the window is its beginning. */

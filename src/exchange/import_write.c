@@ -148,6 +148,7 @@ static void write_source(struct import *im)
 		.unknown = im->unknown,
 		.is_estimated = im->is_estimated,
 		.is_partial = im->is_partial,
+		.has_left_out = im->odd_count || im->excess_deaths,
 	};
 	profile_set_source(im->w, &s);
 	if (im->options && im->options->on_source)

@@ -48,7 +48,8 @@ const char *block_type_name(unsigned type);
 
 enum source_flags {
 	SOURCE_ESTIMATED = 1,
-	SOURCE_PARTIAL = 2
+	SOURCE_PARTIAL = 2,
+	SOURCE_LEFT_OUT = 4
 };
 
 enum block_flags {

@@ -116,6 +116,7 @@ enum neap_err read_source(struct loader *l, struct reader *r, struct err *e)
 		return broken(e, "a source that is cut");
 	source.is_estimated = flags & SOURCE_ESTIMATED;
 	source.is_partial = flags & SOURCE_PARTIAL;
+	source.has_left_out = flags & SOURCE_LEFT_OUT;
 	l->p->source = source;
 	l->p->has_source = true;
 	r->p = r->end; /* later versions may append */

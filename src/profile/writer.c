@@ -333,8 +333,9 @@ void profile_set_source(struct profile_writer *w, const struct profile_source *s
 	writer_text(b, s->time_unit);
 	writer_text(b, s->notes);
 	buf_varint(b, s->unknown);
-	buf_varint(b,
-		   (s->is_estimated ? SOURCE_ESTIMATED : 0) | (s->is_partial ? SOURCE_PARTIAL : 0));
+	buf_varint(b, (s->is_estimated ? SOURCE_ESTIMATED : 0) |
+			      (s->is_partial ? SOURCE_PARTIAL : 0) |
+			      (s->has_left_out ? SOURCE_LEFT_OUT : 0));
 }
 
 /* ---- the rest ---------------------------------------------------------------------------------------- */
