@@ -170,6 +170,8 @@ static enum neap_err add_stage(struct plan *pl, const struct ast_stage *stage, s
 		pl->stages_before_view = pl->row_stages.count;
 		break;
 	case STAGE_AS:
+		if (pl->as_stage && plan_note(pl, "of two formats only the last one is written"))
+			return pl->error->code;
 		pl->as_stage = stage;
 		break;
 	case STAGE_ASSERT:

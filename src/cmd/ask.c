@@ -200,6 +200,8 @@ static int write_result(struct asking *a, size_t i, const struct query_result *r
 		code = save_file(r->to_file, out.count_bytes ? out.data : "", out.count_bytes, &e);
 	else if (!code && out.count_bytes)
 		fwrite(out.data, 1, out.count_bytes, stdout);
+	if (!code && !out.count_bytes)
+		say("note: ", "nothing matches, so that nothing is written");
 	buf_release(&out);
 	return code ? fail_result(&e) : CMD_OK;
 }
@@ -308,9 +310,23 @@ static int explain_statement(struct asking *a, size_t i, bool *is_answered)
 	return status;
 }
 
+/* `live of FILE` looks at any file, `diff` at both. */
+static void note_unused(const struct asking *a)
+{
+	if (a->file_count < 2)
+		return;
+	for (size_t i = 0; i < a->script->statement_count; i++) {
+		const struct ast_query *q = &a->script->statements[i].query;
+		if (!a->script->statements[i].is_let && (q->head == HEAD_DIFF || q->a.has_file))
+			return;
+	}
+	say("note: only `diff` compares two files; not looked at: ", a->files[1]);
+}
+
 static int run_statements(struct asking *a)
 {
 	int worst = CMD_OK;
+	note_unused(a);
 	for (size_t i = 0; i < a->script->statement_count; i++) {
 		if (a->script->statements[i].is_let)
 			continue;

@@ -127,6 +127,16 @@ static int check_arguments(int count, char **args)
 	return CMD_OK;
 }
 
+/* `-f SCRIPT` stands for the query. */
+static int check_script(int count, char **args)
+{
+	const char *last = count ? args[count - 1] : "";
+	struct stat st;
+	if (!is_word_of_query(last) && (!strpbrk(last, "| \t\n") || !stat(last, &st)))
+		return CMD_OK;
+	return cmd_bad_usage(&cmd_query, "a query or a script, not both: -f and '%s'", last);
+}
+
 static int check_files(int count, char **args)
 {
 	if (count <= FILES_MOST)
@@ -152,6 +162,17 @@ static enum neap_err read_stream(FILE *in, const char *name, struct buf *out, st
 	return out->has_failed ? err_nomem(e, "the query") : NEAP_OK;
 }
 
+/* Some editors put a mark of UTF-8 in front. */
+static int run_text(const struct request *r, const char *name, const struct buf *text)
+{
+	static const char mark[] = "\xef\xbb\xbf";
+	size_t mark_bytes = strlen(mark);
+	bool has_mark = text->count_bytes >= mark_bytes && !memcmp(text->data, mark, mark_bytes);
+	size_t from = has_mark ? mark_bytes : 0;
+	return ask_run(&r->ask, name, text->count_bytes ? text->data + from : "",
+		       text->count_bytes - from);
+}
+
 static int run_stream(const struct request *r, const char *name)
 {
 	struct err e = {0};
@@ -164,8 +185,7 @@ static int run_stream(const struct request *r, const char *name)
 		fclose(in);
 	int status = code == ERR_IO ? (cmd_fail(&e), ASK_UNREADABLE) : code ? cmd_fail(&e) : CMD_OK;
 	if (!status)
-		status = ask_run(&r->ask, is_stdin ? "stdin" : name,
-				 text.count_bytes ? text.data : "", text.count_bytes);
+		status = run_text(r, is_stdin ? "stdin" : name, &text);
 	buf_release(&text);
 	return status;
 }
@@ -173,7 +193,9 @@ static int run_stream(const struct request *r, const char *name)
 static int run_on(struct request *r, int count, char **args)
 {
 	bool has_query = !r->script && !r->complete;
-	int status = has_query ? check_arguments(count, args) : CMD_OK;
+	int status = has_query   ? check_arguments(count, args)
+		     : r->script ? check_script(count, args)
+				 : CMD_OK;
 	if (!status)
 		status = check_files(count - has_query, args);
 	if (status)

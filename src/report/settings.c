@@ -15,6 +15,10 @@
 
 enum neap_err settings_add_wrapper(struct settings *s, const char *regex, struct err *e)
 {
+	if (!*regex)
+		return err_set(e, ERR_USAGE,
+			       "an empty expression fits every function; expected the name of a "
+			       "function, such as ^my_malloc$");
 	return query_wrappers_add(&s->wrappers, regex, e);
 }
 
@@ -103,10 +107,11 @@ static enum neap_err read_file(const char *path, bool is_needed, struct buf *out
 	char part[4096];
 	size_t got;
 	FILE *in = fopen(path, "re");
+	/* Who became another user may still have the old one's home. */
+	bool is_absent = errno == ENOENT || errno == ENOTDIR || errno == EACCES;
 	if (!in)
-		return !is_needed && (errno == ENOENT || errno == ENOTDIR)
-			       ? NEAP_OK
-			       : err_sys(e, errno, "read the settings", path);
+		return !is_needed && is_absent ? NEAP_OK
+					       : err_sys(e, errno, "read the settings", path);
 	while ((got = fread(part, 1, sizeof part, in)) && out->count_bytes <= FILE_MOST_BYTES)
 		buf_put(out, part, got);
 	enum neap_err code = ferror(in) ? err_sys(e, errno, "read the settings", path) : NEAP_OK;

@@ -22,7 +22,7 @@ struct settings {
 
 /*
  * settings_load - add what is in $NEAP_CONFIG, else $XDG_CONFIG_HOME/neap/config, else
- * ~/.config/neap/config.  No such file is fine unless NEAP_CONFIG names it; NEAP_CONFIG set to
+ * ~/.config/neap/config.  No such file, or none that may be read, is fine unless NEAP_CONFIG names it; NEAP_CONFIG set to
  * nothing means none.
  * Fails: ERR_IO, ERR_USAGE (a line that is no setting; the message names it), ERR_NOMEM.
  */

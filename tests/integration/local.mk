@@ -11,6 +11,7 @@ integration_tests = \
 	tests/integration/import-truth.sh \
 	tests/integration/import-unknown.sh \
 	tests/integration/info-cli.sh \
+	tests/integration/mistakes.sh \
 	tests/integration/loading.sh \
 	tests/integration/odd-worlds.sh \
 	tests/integration/real-programs.sh \
