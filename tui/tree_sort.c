@@ -58,10 +58,14 @@ bool tree_press_heading(const struct tree *t, struct browser *b, unsigned col)
 /* The order moves by one column, or turns round. */
 void tree_sort(const struct tree *t, struct browser *b, enum action action)
 {
-	const char *const words[] = {"total", t->is_inverted ? "avg" : "self", "count", key_of(t)};
-	const size_t count = sizeof words / sizeof words[0];
-	bool is_ascending = false;
-	size_t at = 0;
+	const char *words[4] = {"total"};
+	size_t count = 1, at = 0;
+	bool is_ascending = false, has_blocks = result_knows(tree_result(t), t->count);
+	if (has_blocks || !t->is_inverted)
+		words[count++] = t->is_inverted ? "avg" : "self";
+	if (has_blocks)
+		words[count++] = "count";
+	words[count++] = key_of(t);
 	while (at < count && !tree_is_sorted_by(b, words[at], &is_ascending))
 		at++;
 	if (at == count)

@@ -266,6 +266,12 @@ static void sort_by(struct browser *b, const struct query_result *r, size_t colu
 	browser_tell(b, model_set_stage(&b->model, STAGE_SORT, text, &error), &error);
 }
 
+/* What the file does not know is in no order. */
+static bool can_sort_by(const struct query_result *r, size_t column)
+{
+	return is_shown(r, column) && (r->columns[column].is_key || result_knows(r, column));
+}
+
 /* Move the order by one column, or turn it round. */
 static void sort(struct table *t, struct browser *b, enum action action)
 {
@@ -281,7 +287,7 @@ static void sort(struct table *t, struct browser *b, enum action action)
 			at = (at + count - 1) % count;
 		else if (action == ACTION_SORT_RIGHT)
 			at = (at + 1) % count;
-	} while (action != ACTION_SORT_REVERSE && !is_shown(r, at));
+	} while (action != ACTION_SORT_REVERSE && !can_sort_by(r, at));
 	sort_by(b, r, at, is_ascending);
 }
 
@@ -299,6 +305,10 @@ static bool press_heading(struct table *t, struct browser *b, unsigned col)
 	}
 	if (column == SIZE_MAX)
 		return false;
+	if (!can_sort_by(r, column)) {
+		browser_say(b, ROLE_DIM, "this file does not know that");
+		return true;
+	}
 	bool is_name = r->columns[column].is_key;
 	sort_by(b, r, column, column == t->sorted ? !t->is_ascending : is_name);
 	return true;
