@@ -147,22 +147,29 @@ static enum neap_err select_column_of(struct plan *pl, const struct ast_col *col
 	return query_fail_help(pl->error, "they have 'bucket', 'rows', and columns such as total");
 }
 
+/* The time alone, in a timeline of classes. */
+static bool says_no_class(const struct plan *pl, const struct plan_column *c)
+{
+	return pl->view == VIEW_TIMELINE && pl->has_by && pl->keys[c->key].is_step;
+}
+
 /* Keys that are not selected come first all the same, unless some are. */
 static enum neap_err select_columns(struct plan *pl, const struct ast_stage *stage)
 {
-	size_t key_columns = 0;
+	bool has_own_keys = false;
 	struct plan_column c;
 	for (size_t i = 0; i < stage->col_count; i++) {
 		enum neap_err code = select_column_of(pl, &stage->cols[i], &c);
 		if (code)
 			return code;
-		key_columns += c.is_key;
+		has_own_keys = has_own_keys || (c.is_key && !says_no_class(pl, &c));
 	}
-	if (!key_columns)
+	if (!has_own_keys)
 		add_keys(pl);
 	for (size_t i = 0; i < stage->col_count; i++) {
 		select_column_of(pl, &stage->cols[i], &c);
-		add_column(pl, c);
+		if (has_own_keys || !c.is_key)
+			add_column(pl, c);
 	}
 	return NEAP_OK;
 }

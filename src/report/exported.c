@@ -598,6 +598,10 @@ enum neap_err exported_series(struct out *x, struct exported *ex, struct err *e)
 	size_t column = out_value_column(x);
 	if (column == SIZE_MAX)
 		return err_set(e, ERR_USAGE, "the timeline has no column with numbers");
+	if (r->class_count && !out_adds_up(&r->columns[column]))
+		return err_set(e, ERR_USAGE,
+			       "averages of classes do not stand on each other; select total or "
+			       "count");
 	struct export_point *points = arena_array(&ex->arena, r->row_count + 1, sizeof *points);
 	const struct result_column *c = &r->columns[column];
 	*s = (struct export_series){.unit = c->type == RESULT_BYTES ? EXPORT_BYTES : EXPORT_BLOCKS,

@@ -238,6 +238,11 @@ const char *out_shown_text(struct out *x, size_t row, size_t column, size_t widt
 	return name_text(&x->names, cell->text, width_cols);
 }
 
+bool out_adds_up(const struct result_column *c)
+{
+	return strcmp(c->word, "avg") != 0;
+}
+
 bool out_is_cut(const struct out *x, size_t row, size_t column)
 {
 	return x->r->columns[column].is_key && result_row(x->r, row).kind == ROW_OTHER &&

@@ -69,6 +69,8 @@ const char *out_function(struct out *x, const char *name, size_t width_cols);
 void out_release_names(struct out *x);
 /* out_shown_text - a text cell for people, safe and in at most width columns. */
 const char *out_shown_text(struct out *x, size_t row, size_t column, size_t width_cols);
+/* out_adds_up - is a column of several rows together the sum of theirs?  Averages are not. */
+bool out_adds_up(const struct result_column *c);
 /* out_is_cut - is it a key that the row of what was cut has no value of?  Its time it does have. */
 bool out_is_cut(const struct out *x, size_t row, size_t column);
 /* out_other - "(other: 12 rows)". */

@@ -257,6 +257,8 @@ static void write_classes(struct timeline *t)
 static void write_chart(struct timeline *t)
 {
 	const struct query_result *r = t->x->r;
+	if (r->class_count && !out_adds_up(&r->columns[t->column]))
+		return;
 	for (size_t step = 0; step < t->step_count; step++) {
 		for (size_t class = 0; class < t->class_count; class ++)
 			t->sums[step] += (int64_t)value_at(t, class, step);
@@ -276,11 +278,15 @@ void out_timeline(struct out *x)
 	struct timeline t = {.x = x,
 			     .column = out_value_column(x),
 			     .class_count = r->class_count ? r->class_count : 1};
+	if (t.column == SIZE_MAX) { /* only keys were selected */
+		out_table(x);
+		return;
+	}
 	t.step_count = r->row_count / t.class_count;
 	t.sums = mem_zarray(t.step_count, sizeof *t.sums);
 	t.name_cols = mem_zarray(x->shown_count, sizeof *t.name_cols);
 	x->has_failed = x->has_failed || !t.sums || !t.name_cols;
-	if (t.sums && t.name_cols && t.column != SIZE_MAX) {
+	if (t.sums && t.name_cols) {
 		write_chart(&t);
 		if (r->class_count)
 			write_classes(&t);
