@@ -193,9 +193,14 @@ void strip_settle(struct browser *b);
 bool strip_drop_range(struct browser *b, bool is_last_resort);
 /* strip_draw_range - brackets at its ends in the row below a curve; false: there is none. */
 bool strip_draw_range(struct browser *b, const struct area *foot);
-/* strip_range_cuts - would one of them stand in a text there? */
-bool strip_range_cuts(const struct browser *b, const struct area *foot, unsigned col,
-		      unsigned cols);
+/* strip_draw_marks - in the row below a curve, as many as have room. */
+void strip_draw_marks(const struct browser *b, const struct area *foot);
+/*
+ * strip_draw_peak - a sign below the peak, and the first of some words that have room beside it and
+ * cover no mark and no end of a range.
+ */
+void strip_draw_peak(const struct browser *b, const struct area *foot, uint64_t peak_ns,
+		     const char *const *texts, size_t count);
 /*
  * strip_reverse - show the range, or the instant, on a curve; where colours tell classes, they
  * stay as they are between the ends of a range.

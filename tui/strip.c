@@ -13,6 +13,7 @@
 
 #include "tui/browser.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "src/base/fmt.h"
@@ -73,16 +74,19 @@ static int64_t fill_values(const struct browser *b, const struct curve *c, int64
 
 /* ---- drawing ---------------------------------------------------------------------------------- */
 
-static void draw_marks(struct browser *b, const struct area *a)
+#define MARK_COLS 12u /* of its name */
+
+void strip_draw_marks(const struct browser *b, const struct area *foot)
 {
 	const struct profile *p = graph_profile(b->model.now);
 	unsigned free_col = 0;
 	for (size_t i = 0; i < p->mark_count; i++) {
-		unsigned col = strip_column(b, a->cols, p->marks[i].time_ns);
+		unsigned col = strip_column(b, foot->cols, p->marks[i].time_ns);
 		if (col < free_col)
 			continue;
-		unsigned end = area_put(a, 0, col, look(ROLE_MARK), "@");
-		free_col = area_elide(a, 0, end, 12, look(ROLE_MARK), p->marks[i].name) + 1;
+		unsigned end = area_put(foot, 0, col, look(ROLE_MARK), "@");
+		free_col =
+			area_elide(foot, 0, end, MARK_COLS, look(ROLE_MARK), p->marks[i].name) + 1;
 	}
 }
 
@@ -97,13 +101,47 @@ bool strip_draw_range(struct browser *b, const struct area *foot)
 	return true;
 }
 
-bool strip_range_cuts(const struct browser *b, const struct area *foot, unsigned col, unsigned cols)
+/* Stands a bracket of the range, or a mark with its name, in these columns? */
+static bool is_taken(const struct browser *b, const struct area *foot, unsigned from, unsigned end)
 {
-	uint64_t from, to;
-	if (!strip_range(b, &from, &to))
-		return false;
-	unsigned low = strip_column(b, foot->cols, from), high = strip_column(b, foot->cols, to);
-	return (low >= col && low <= col + cols) || (high >= col && high <= col + cols);
+	const struct profile *p = graph_profile(b->model.now);
+	uint64_t start_ns, end_ns;
+	if (strip_range(b, &start_ns, &end_ns)) {
+		unsigned low = strip_column(b, foot->cols, start_ns);
+		unsigned high = strip_column(b, foot->cols, end_ns);
+		if ((low >= from && low < end) || (high >= from && high < end))
+			return true;
+	}
+	for (size_t i = 0; i < p->mark_count; i++) {
+		unsigned col = strip_column(b, foot->cols, p->marks[i].time_ns);
+		unsigned cols = text_cols(p->marks[i].name);
+		if (col < end && col + 1 + (cols < MARK_COLS ? cols : MARK_COLS) > from)
+			return true;
+	}
+	return false;
+}
+
+void strip_draw_peak(const struct browser *b, const struct area *foot, uint64_t peak_ns,
+		     const char *const *texts, size_t count)
+{
+	char end_text[FMT_BYTES];
+	unsigned col = strip_column(b, foot->cols, peak_ns);
+	unsigned end_cols = text_cols(fmt_duration(end_text, sizeof end_text, strip_end_ns(b)));
+	const char *sign = grid_is_utf8(foot->grid) ? "\u25b4" : "^";
+	const struct look l = look(ROLE_PEAK);
+	for (size_t i = 0; i < count; i++) {
+		unsigned width = text_cols(texts[i]) + 1;
+		if (col + width + end_cols < foot->cols &&
+		    !is_taken(b, foot, col, col + width + 1)) {
+			area_printf(foot, 0, col, l, "%s%s", sign, texts[i]);
+			return;
+		}
+		if (col + 1 >= width && !is_taken(b, foot, col + 1 - width, col + 1)) {
+			area_printf(foot, 0, col + 1 - width, l, "%s%s", texts[i], sign);
+			return;
+		}
+	}
+	area_put(foot, 0, col, l, sign);
 }
 
 void strip_reverse(struct browser *b, const struct area *chart, bool has_colours)
@@ -127,27 +165,19 @@ void strip_reverse(struct browser *b, const struct area *chart, bool has_colours
 
 static void draw_foot(struct browser *b, const struct area *a)
 {
-	char text[FMT_BYTES];
+	char text[FMT_BYTES], when[FMT_BYTES + 8];
+	const char *const texts[] = {when};
 	uint64_t ns;
 	struct graph_peak peak = graph_peak(b->model.now);
-	fmt_duration(text, sizeof text, strip_end_ns(b));
-	unsigned end_cols = text_cols(text);
-	area_right(a, 0, a->cols, 12, look(ROLE_DIM), text);
-	draw_marks(b, a);
-	fmt_duration(text, sizeof text, peak.time_ns);
-	unsigned col = strip_column(b, a->cols, peak.time_ns);
-	const char *sign = grid_is_utf8(a->grid) ? "\u25b4" : "^";
-	unsigned width = text_cols(text) + 7;
-	if (col + width + end_cols <= a->cols && !strip_range_cuts(b, a, col, width))
-		area_printf(a, 0, col, look(ROLE_PEAK), "%speak %s ", sign, text);
-	else if (col >= width && !strip_range_cuts(b, a, col + 1 - width, width))
-		area_printf(a, 0, col + 1 - width, look(ROLE_PEAK), " peak %s%s", text, sign);
-	else
-		area_put(a, 0, col, look(ROLE_PEAK), sign);
+	area_right(a, 0, a->cols, 12, look(ROLE_DIM),
+		   fmt_duration(text, sizeof text, strip_end_ns(b)));
+	strip_draw_marks(b, a);
+	snprintf(when, sizeof when, "peak %s", fmt_duration(text, sizeof text, peak.time_ns));
+	strip_draw_peak(b, a, peak.time_ns, texts, 1);
 	if (strip_draw_range(b, a))
 		return;
 	if (strip_instant(b, &ns)) {
-		col = strip_column(b, a->cols, ns);
+		unsigned col = strip_column(b, a->cols, ns);
 		area_put(a, 0, col, look_bold(ROLE_CURSOR), grid_is_utf8(a->grid) ? "\u25b2" : "|");
 		if (b->pane == PANE_STRIP)
 			area_cursor(a, 0, col);

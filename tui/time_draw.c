@@ -30,36 +30,24 @@ static void draw_axis(const struct time_view *t, const struct area *a, const str
 
 static void draw_peak(const struct time_view *t, struct browser *b, const struct area *foot)
 {
-	char when[FMT_BYTES], bytes[FMT_BYTES];
+	char when[FMT_BYTES], bytes[FMT_BYTES], full[96], brief[FMT_BYTES + 8];
+	const char *const texts[] = {full, brief};
 	struct graph_peak peak = graph_peak(t->graph);
-	unsigned col = strip_column(b, foot->cols, peak.time_ns);
-	const char *sign = grid_is_utf8(foot->grid) ? "\u25b4" : "^";
-	struct buf text = {0};
-	buf_printf(&text, "peak %s%s at %s", peak.is_exact && !peak.bound_bytes ? "" : "about ",
-		   fmt_bytes(bytes, sizeof bytes, peak.bytes),
-		   fmt_duration(when, sizeof when, peak.time_ns));
-	unsigned width = text.has_failed ? 0 : text_cols(text.data);
-	if (width && col + width + 12 < foot->cols && !strip_range_cuts(b, foot, col, width))
-		area_printf(foot, 0, col, look(ROLE_PEAK), "%s%s", sign, text.data);
-	else if (width && col >= width && !strip_range_cuts(b, foot, col - width, width))
-		area_printf(foot, 0, col - width, look(ROLE_PEAK), "%s%s", text.data, sign);
-	else
-		area_put(foot, 0, col, look(ROLE_PEAK), sign);
-	buf_release(&text);
+	fmt_duration(when, sizeof when, peak.time_ns);
+	snprintf(full, sizeof full, "peak %s%s at %s",
+		 peak.is_exact && !peak.bound_bytes ? "" : "about ",
+		 fmt_bytes(bytes, sizeof bytes, peak.bytes), when);
+	snprintf(brief, sizeof brief, "peak %s", when);
+	strip_draw_peak(b, foot, peak.time_ns, texts, 2);
 }
 
 static void draw_foot(const struct time_view *t, struct browser *b, const struct area *foot)
 {
-	const struct profile *p = graph_profile(t->graph);
 	char text[FMT_BYTES];
 	area_put(foot, 0, 0, look(ROLE_DIM), "0 s");
 	area_right(foot, 0, foot->cols, 12, look(ROLE_DIM),
 		   fmt_duration(text, sizeof text, strip_end_ns(b)));
-	for (size_t i = 0; i < p->mark_count; i++) {
-		unsigned col = strip_column(b, foot->cols, p->marks[i].time_ns);
-		col = area_put(foot, 0, col, look(ROLE_MARK), "@");
-		area_elide(foot, 0, col, 12, look(ROLE_MARK), p->marks[i].name);
-	}
+	strip_draw_marks(b, foot);
 	draw_peak(t, b, foot);
 	strip_draw_range(b, foot);
 }
