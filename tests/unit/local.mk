@@ -178,6 +178,12 @@ tests_unit_t_query_timeline_SOURCES = tests/unit/t_query_timeline.c $(random_wor
 tests_unit_t_query_timeline_CPPFLAGS = $(unit_cppflags)
 tests_unit_t_query_timeline_LDADD = $(unit_ldadd)
 
+# Walks through stacks, one by one.
+unit_tests += tests/unit/t_query_walk
+tests_unit_t_query_walk_SOURCES = tests/unit/t_query_walk.c $(random_world)
+tests_unit_t_query_walk_CPPFLAGS = $(unit_cppflags)
+tests_unit_t_query_walk_LDADD = $(unit_ldadd)
+
 unit_tests += tests/unit/t_query_regex
 tests_unit_t_query_regex_CPPFLAGS = $(unit_cppflags)
 tests_unit_t_query_regex_LDADD = $(unit_ldadd)
