@@ -322,7 +322,7 @@ static enum neap_err book_all(struct dhat *d, struct err *e)
 
 bool dhat_detect(const uint8_t *head, size_t bytes)
 {
-	return bytes && *head == '{' && memmem(head, bytes, "\"dhatFileVersion\"", 17);
+	return bytes && *head == '{' && json_mentions(head, bytes, "\"dhatFileVersion\"");
 }
 
 enum neap_err dhat_read(struct input *in, struct import *im, struct err *e)

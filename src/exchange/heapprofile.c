@@ -38,21 +38,18 @@ struct heapprofile {
 
 /* ---- what it is -------------------------------------------------------------------------------- */
 
-static bool has(const uint8_t *head, size_t bytes, const char *text)
-{
-	return memmem(head, bytes, text, strlen(text)) != NULL;
-}
-
 /* Another file of V8's, in words; NULL if it is none. */
 static const char *other_kind(const uint8_t *head, size_t bytes)
 {
-	if (has(head, bytes, "\"snapshot\"") && has(head, bytes, "\"node_fields\""))
+	if (json_mentions(head, bytes, "\"snapshot\"") &&
+	    json_mentions(head, bytes, "\"node_fields\""))
 		return "a heap snapshot of V8: it has objects, not where they were allocated; take "
 		       "an allocation sampling (node --heap-prof)";
-	if (has(head, bytes, "\"callFrame\"") && has(head, bytes, "\"hitCount\""))
+	if (json_mentions(head, bytes, "\"callFrame\"") &&
+	    json_mentions(head, bytes, "\"hitCount\""))
 		return "a CPU profile of V8: it has no heap in it; take an allocation sampling "
 		       "(node --heap-prof)";
-	if (has(head, bytes, "\"traceEvents\""))
+	if (json_mentions(head, bytes, "\"traceEvents\""))
 		return "a trace of Chrome: it has no heap in it that neap can read; take an "
 		       "allocation sampling (.heapprofile)";
 	return NULL;
@@ -60,24 +57,14 @@ static const char *other_kind(const uint8_t *head, size_t bytes)
 
 bool heapprofile_detect(const uint8_t *head, size_t bytes)
 {
-	size_t at = 0;
-	while (at < bytes && memchr(" \t\r\n", head[at], 4))
-		at++;
-	if (at == bytes || head[at] != '{')
+	if (!json_begins(head, bytes))
 		return false;
-	return (has(head, bytes, "\"head\"") && has(head, bytes, "\"callFrame\"")) ||
+	return (json_mentions(head, bytes, "\"head\"") &&
+		json_mentions(head, bytes, "\"callFrame\"")) ||
 	       other_kind(head, bytes);
 }
 
 /* ---- nodes -------------------------------------------------------------------------------------- */
-
-static enum neap_err unexpected(struct heapprofile *h, const char *what, struct err *e)
-{
-	if (json_has_failed(h->json))
-		return json_error(h->json, e);
-	return err_corrupt(e, "byte %" PRIu64 ": expected %s", input_offset(import_input(h->im)),
-			   what);
-}
 
 static enum neap_err push(struct heapprofile *h, struct err *e)
 {
@@ -127,7 +114,7 @@ static enum neap_err read_call_frame(struct heapprofile *h, struct err *e)
 	struct call_frame f = {0};
 	char key[16];
 	if (!json_next(h->json, &t) || t.kind != JSON_OBJECT)
-		return unexpected(h, "an object after \"callFrame\"", e);
+		return json_unexpected(h->json, "an object after \"callFrame\"", e);
 	while (json_next(h->json, &t) && t.kind == JSON_KEY) {
 		size_t bytes = t.bytes < sizeof key ? t.bytes : sizeof key - 1;
 		memcpy(key, t.text, bytes);
@@ -139,7 +126,7 @@ static enum neap_err read_call_frame(struct heapprofile *h, struct err *e)
 			json_skip(h->json, &t);
 	}
 	if (t.kind != JSON_OBJECT_END || json_has_failed(h->json))
-		return unexpected(h, "the end of a callFrame", e);
+		return json_unexpected(h->json, "the end of a callFrame", e);
 	struct level *l = &h->levels[h->level_count - 1];
 	node_id parent =
 		h->level_count > 1 ? h->levels[h->level_count - 2].node : PROFILE_NODE_ROOT;
@@ -162,18 +149,18 @@ static enum neap_err read_member(struct heapprofile *h, const struct json_token 
 		return read_call_frame(h, e);
 	if (json_is(key, "selfSize")) {
 		if (!json_next(h->json, &t) || !json_u64(&t, &l->self_bytes))
-			return unexpected(h, "a number of bytes after \"selfSize\"", e);
+			return json_unexpected(h->json, "a number of bytes after \"selfSize\"", e);
 		return NEAP_OK;
 	}
 	if (json_is(key, "children")) {
 		if (!l->is_known)
-			return unexpected(h, "\"callFrame\" before \"children\"", e);
+			return json_unexpected(h->json, "\"callFrame\" before \"children\"", e);
 		if (!json_next(h->json, &t) || t.kind != JSON_ARRAY)
-			return unexpected(h, "a list after \"children\"", e);
+			return json_unexpected(h->json, "a list after \"children\"", e);
 		l->in_children = true;
 		return NEAP_OK;
 	}
-	return json_skip(h->json, key) ? NEAP_OK : unexpected(h, "", e);
+	return json_skip(h->json, key) ? NEAP_OK : json_unexpected(h->json, "", e);
 }
 
 static enum neap_err read_nodes(struct heapprofile *h, struct err *e)
@@ -181,18 +168,19 @@ static enum neap_err read_nodes(struct heapprofile *h, struct err *e)
 	struct json_token t;
 	enum neap_err err = NEAP_OK;
 	if (!json_next(h->json, &t) || t.kind != JSON_OBJECT)
-		return unexpected(h, "an object after \"head\"", e);
+		return json_unexpected(h->json, "an object after \"head\"", e);
 	h->has_head = true;
 	err = push(h, e);
 	while (!err && h->level_count > 0) {
 		struct level *l = &h->levels[h->level_count - 1];
 		if (!json_next(h->json, &t))
-			err = unexpected(h, "", e);
+			err = json_unexpected(h->json, "", e);
 		else if (l->in_children && t.kind == JSON_ARRAY_END)
 			l->in_children = false;
 		else if (l->in_children)
-			err = t.kind == JSON_OBJECT ? push(h, e)
-						    : unexpected(h, "an object in \"children\"", e);
+			err = t.kind == JSON_OBJECT
+				      ? push(h, e)
+				      : json_unexpected(h->json, "an object in \"children\"", e);
 		else if (t.kind == JSON_OBJECT_END)
 			pop(h);
 		else
@@ -206,16 +194,16 @@ static enum neap_err read_document(struct heapprofile *h, struct err *e)
 	struct json_token t;
 	enum neap_err err = NEAP_OK;
 	if (!json_next(h->json, &t) || t.kind != JSON_OBJECT)
-		return unexpected(h, "an object", e);
+		return json_unexpected(h->json, "an object", e);
 	while (!err) {
 		if (!json_next(h->json, &t))
-			return unexpected(h, "", e);
+			return json_unexpected(h->json, "", e);
 		if (t.kind != JSON_KEY)
 			break;
 		if (json_is(&t, "head") && !h->has_head)
 			err = read_nodes(h, e);
 		else if (!json_skip(h->json, &t))
-			err = unexpected(h, "", e);
+			err = json_unexpected(h->json, "", e);
 	}
 	if (!err && !h->has_head)
 		return err_corrupt(e, "the file has no \"head\"");
@@ -226,7 +214,8 @@ enum neap_err heapprofile_read(struct input *in, struct import *im, struct err *
 {
 	const uint8_t *head;
 	size_t bytes = input_peek(in, DETECT_BYTES, &head);
-	bool is_ours = has(head, bytes, "\"head\"") && has(head, bytes, "\"callFrame\"");
+	bool is_ours = json_mentions(head, bytes, "\"head\"") &&
+		       json_mentions(head, bytes, "\"callFrame\"");
 	if (!is_ours && other_kind(head, bytes))
 		return err_set(e, ERR_UNSUPPORTED, "this is %s", other_kind(head, bytes));
 	struct heapprofile h = {.im = im};

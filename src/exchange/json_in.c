@@ -340,6 +340,26 @@ bool json_skip(struct json_in *j, const struct json_token *start)
 	return false;
 }
 
+bool json_begins(const uint8_t *head, size_t bytes)
+{
+	size_t at = 0;
+	while (at < bytes && memchr(" \t\r\n", head[at], 4))
+		at++;
+	return at < bytes && head[at] == '{';
+}
+
+bool json_mentions(const uint8_t *head, size_t bytes, const char *text)
+{
+	return memmem(head, bytes, text, strlen(text)) != NULL;
+}
+
+enum neap_err json_unexpected(const struct json_in *j, const char *what, struct err *e)
+{
+	if (json_has_failed(j))
+		return json_error(j, e);
+	return err_corrupt(e, "byte %" PRIu64 ": expected %s", input_offset(j->in), what);
+}
+
 bool json_is(const struct json_token *t, const char *text)
 {
 	return t->bytes == strlen(text) && !memcmp(t->text, text, t->bytes);

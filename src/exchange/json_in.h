@@ -50,6 +50,12 @@ bool json_next(struct json_in *j, struct json_token *out);
 /* json_skip - past the value that starts with this token (the end of an object or array included);
  * for a key: past its value.  False after a failure. */
 bool json_skip(struct json_in *j, const struct json_token *start);
+/* json_begins - may this be the beginning of a document that is an object? */
+bool json_begins(const uint8_t *head, size_t bytes);
+/* json_mentions - is a text in a beginning? */
+bool json_mentions(const uint8_t *head, size_t bytes, const char *text);
+/* json_unexpected - the failure of JSON, or "byte 12: expected WHAT". */
+enum neap_err json_unexpected(const struct json_in *j, const char *what, struct err *e);
 /* Is it this key (or string)? */
 bool json_is(const struct json_token *t, const char *text);
 /* json_u64 - a number that is whole and fits; else false.  1e3 and 12.0 are whole. */

@@ -68,32 +68,17 @@ struct speedscope {
 	double at;
 };
 
-static bool has(const uint8_t *head, size_t bytes, const char *text)
-{
-	return memmem(head, bytes, text, strlen(text)) != NULL;
-}
-
 bool speedscope_detect(const uint8_t *head, size_t bytes)
 {
-	size_t at = 0;
-	while (at < bytes && memchr(" \t\r\n", head[at], 4))
-		at++;
-	if (at == bytes || head[at] != '{')
+	if (!json_begins(head, bytes))
 		return false;
-	return has(head, bytes, "speedscope.app/file-format-schema") ||
-	       (has(head, bytes, "\"shared\"") && has(head, bytes, "\"frames\"") &&
-		!has(head, bytes, "\"libs\""));
+	return json_mentions(head, bytes, "speedscope.app/file-format-schema") ||
+	       (json_mentions(head, bytes, "\"shared\"") &&
+		json_mentions(head, bytes, "\"frames\"") &&
+		!json_mentions(head, bytes, "\"libs\""));
 }
 
 /* ---- pieces -------------------------------------------------------------------------------------- */
-
-static enum neap_err unexpected(struct speedscope *s, const char *what, struct err *e)
-{
-	if (json_has_failed(s->json))
-		return json_error(s->json, e);
-	return err_corrupt(e, "byte %" PRIu64 ": expected %s", input_offset(import_input(s->im)),
-			   what);
-}
 
 static enum neap_err no_memory(struct err *e)
 {
@@ -164,7 +149,7 @@ static enum neap_err read_frame(struct speedscope *s, struct err *e)
 			f.line = json_u64(&value, &line) && line <= UINT32_MAX ? (uint32_t)line : 0;
 	}
 	if (json_has_failed(s->json) || t.kind != JSON_OBJECT_END)
-		return unexpected(s, "the end of a frame", e);
+		return json_unexpected(s->json, "the end of a frame", e);
 	if (!vec_reserve((void **)&s->frames, &s->frame_cap, s->frame_count + 1,
 			 sizeof s->frames[0]))
 		return no_memory(e);
@@ -177,11 +162,11 @@ static enum neap_err read_frames(struct speedscope *s, struct err *e)
 	struct json_token t;
 	enum neap_err err = NEAP_OK;
 	if (!json_next(s->json, &t) || t.kind != JSON_ARRAY)
-		return unexpected(s, "a list of frames", e);
+		return json_unexpected(s->json, "a list of frames", e);
 	while (!err && json_next(s->json, &t) && t.kind == JSON_OBJECT)
 		err = read_frame(s, e);
 	if (!err && (json_has_failed(s->json) || t.kind != JSON_ARRAY_END))
-		return unexpected(s, "an object in the list of frames", e);
+		return json_unexpected(s->json, "an object in the list of frames", e);
 	s->has_frames = !err;
 	return err;
 }
@@ -191,14 +176,14 @@ static enum neap_err read_shared(struct speedscope *s, struct err *e)
 	struct json_token t;
 	enum neap_err err = NEAP_OK;
 	if (!json_next(s->json, &t) || t.kind != JSON_OBJECT)
-		return unexpected(s, "an object after \"shared\"", e);
+		return json_unexpected(s->json, "an object after \"shared\"", e);
 	while (!err && json_next(s->json, &t) && t.kind == JSON_KEY) {
 		if (json_is(&t, "frames") && !s->has_frames)
 			err = read_frames(s, e);
 		else
 			json_skip(s->json, &t);
 	}
-	return !err && json_has_failed(s->json) ? unexpected(s, "", e) : err;
+	return !err && json_has_failed(s->json) ? json_unexpected(s->json, "", e) : err;
 }
 
 /* ---- profiles ------------------------------------------------------------------------------------------ */
@@ -212,11 +197,11 @@ static enum neap_err read_stack(struct speedscope *s, struct err *e)
 	enum neap_err err = NEAP_OK;
 	while (!err && json_next(s->json, &t) && t.kind != JSON_ARRAY_END) {
 		if (!json_u64(&t, &frame) || frame >= NO_NODE)
-			return unexpected(s, "the number of a frame", e);
+			return json_unexpected(s->json, "the number of a frame", e);
 		err = node_under(s, node, (uint32_t)frame, &node, e);
 	}
 	if (!err && json_has_failed(s->json))
-		return unexpected(s, "", e);
+		return json_unexpected(s->json, "", e);
 	return err ? err : add_sample(s, node, 0, e);
 }
 
@@ -225,11 +210,11 @@ static enum neap_err read_samples(struct speedscope *s, struct profile_of *p, st
 	struct json_token t;
 	enum neap_err err = NEAP_OK;
 	if (!json_next(s->json, &t) || t.kind != JSON_ARRAY)
-		return unexpected(s, "a list of stacks after \"samples\"", e);
+		return json_unexpected(s->json, "a list of stacks after \"samples\"", e);
 	while (!err && json_next(s->json, &t) && t.kind == JSON_ARRAY)
 		err = read_stack(s, e);
 	if (!err && (json_has_failed(s->json) || t.kind != JSON_ARRAY_END))
-		return unexpected(s, "a list of numbers of frames", e);
+		return json_unexpected(s->json, "a list of numbers of frames", e);
 	p->sample_count = s->sample_count - p->first_sample;
 	return err;
 }
@@ -239,16 +224,18 @@ static enum neap_err read_weights(struct speedscope *s, struct profile_of *p, st
 	struct json_token t;
 	double weight;
 	if (!json_next(s->json, &t) || t.kind != JSON_ARRAY)
-		return unexpected(s, "a list of numbers after \"weights\"", e);
+		return json_unexpected(s->json, "a list of numbers after \"weights\"", e);
 	while (json_next(s->json, &t) && t.kind == JSON_NUMBER) {
 		if (!json_double(&t, &weight))
-			return unexpected(s, "a number", e);
+			return json_unexpected(s->json, "a number", e);
 		if (p->weight_count >= p->sample_count)
-			return unexpected(s, "\"samples\" before \"weights\", and as many", e);
+			return json_unexpected(s->json,
+					       "\"samples\" before \"weights\", and as many", e);
 		s->samples[p->first_sample + p->weight_count++].weight = weight;
 	}
-	return json_has_failed(s->json) || t.kind != JSON_ARRAY_END ? unexpected(s, "a number", e)
-								    : NEAP_OK;
+	return json_has_failed(s->json) || t.kind != JSON_ARRAY_END
+		       ? json_unexpected(s->json, "a number", e)
+		       : NEAP_OK;
 }
 
 struct happening { /* of "evented" */
@@ -274,13 +261,13 @@ static enum neap_err read_event(struct speedscope *s, struct happening *out, str
 			out->is_open = json_is(&value, "O");
 			out->is_close = json_is(&value, "C");
 		} else if (is_frame && (!json_u64(&value, &out->frame) || out->frame >= NO_NODE)) {
-			return unexpected(s, "the number of a frame", e);
+			return json_unexpected(s->json, "the number of a frame", e);
 		} else if (is_at && !json_double(&value, &out->at)) {
-			return unexpected(s, "a number after \"at\"", e);
+			return json_unexpected(s->json, "a number after \"at\"", e);
 		}
 	}
 	return json_has_failed(s->json) || t.kind != JSON_OBJECT_END
-		       ? unexpected(s, "the end of an event", e)
+		       ? json_unexpected(s->json, "the end of an event", e)
 		       : NEAP_OK;
 }
 
@@ -304,7 +291,7 @@ static enum neap_err read_events(struct speedscope *s, struct profile_of *p, str
 	struct happening ev;
 	enum neap_err err = NEAP_OK;
 	if (!json_next(s->json, &t) || t.kind != JSON_ARRAY)
-		return unexpected(s, "a list of events", e);
+		return json_unexpected(s->json, "a list of events", e);
 	s->top = NO_NODE;
 	s->at = -INFINITY;
 	while (!err && json_next(s->json, &t) && t.kind == JSON_OBJECT) {
@@ -313,7 +300,7 @@ static enum neap_err read_events(struct speedscope *s, struct profile_of *p, str
 			err = happen(s, &ev, e);
 	}
 	if (!err && (json_has_failed(s->json) || t.kind != JSON_ARRAY_END))
-		return unexpected(s, "an object in the list of events", e);
+		return json_unexpected(s->json, "an object in the list of events", e);
 	p->sample_count = p->weight_count = s->sample_count - p->first_sample;
 	return err;
 }
@@ -341,7 +328,7 @@ static enum neap_err read_profile(struct speedscope *s, struct err *e)
 			copy_text(is_name ? p->name : p->unit,
 				  is_name ? sizeof p->name : sizeof p->unit, &value);
 	}
-	return !err && json_has_failed(s->json) ? unexpected(s, "", e) : err;
+	return !err && json_has_failed(s->json) ? json_unexpected(s->json, "", e) : err;
 }
 
 static enum neap_err read_profiles(struct speedscope *s, struct err *e)
@@ -349,11 +336,11 @@ static enum neap_err read_profiles(struct speedscope *s, struct err *e)
 	struct json_token t;
 	enum neap_err err = NEAP_OK;
 	if (!json_next(s->json, &t) || t.kind != JSON_ARRAY)
-		return unexpected(s, "a list after \"profiles\"", e);
+		return json_unexpected(s->json, "a list after \"profiles\"", e);
 	while (!err && json_next(s->json, &t) && t.kind == JSON_OBJECT)
 		err = read_profile(s, e);
 	if (!err && (json_has_failed(s->json) || t.kind != JSON_ARRAY_END))
-		return unexpected(s, "an object in \"profiles\"", e);
+		return json_unexpected(s->json, "an object in \"profiles\"", e);
 	return err;
 }
 
@@ -376,7 +363,7 @@ static enum neap_err read_document(struct speedscope *s, struct err *e)
 	struct json_token t;
 	enum neap_err err = NEAP_OK;
 	if (!json_next(s->json, &t) || t.kind != JSON_OBJECT)
-		return unexpected(s, "an object", e);
+		return json_unexpected(s->json, "an object", e);
 	while (!err && json_next(s->json, &t) && t.kind == JSON_KEY) {
 		if (json_is(&t, "shared"))
 			err = read_shared(s, e);
@@ -385,7 +372,7 @@ static enum neap_err read_document(struct speedscope *s, struct err *e)
 		else
 			read_other(s, &t);
 	}
-	return !err && json_has_failed(s->json) ? unexpected(s, "", e) : err;
+	return !err && json_has_failed(s->json) ? json_unexpected(s->json, "", e) : err;
 }
 
 /* ---- booking ------------------------------------------------------------------------------------------- */
