@@ -57,6 +57,12 @@ int cmd_fail(const struct err *e)
 	return e->code == ERR_USAGE ? CMD_USAGE : CMD_FAILED;
 }
 
+int cmd_fail_to_read(const struct err *e)
+{
+	cmd_fail(e);
+	return e->code == ERR_NOMEM ? CMD_FAILED : CMD_UNREADABLE;
+}
+
 int cmd_finish(int status)
 {
 	bool has_failed = ferror(stdout) != 0;

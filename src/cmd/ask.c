@@ -46,7 +46,7 @@ static int status_of(enum neap_err code)
 		return CMD_FAILED;
 	case ERR_IO:
 	case ERR_FORMAT:
-		return ASK_UNREADABLE;
+		return CMD_UNREADABLE;
 	default:
 		return CMD_USAGE;
 	}
@@ -71,18 +71,9 @@ static int fail_result(const struct err *e)
 	return e->code == ERR_IO ? CMD_FAILED : status_of(e->code);
 }
 
-static int fail_file(const struct err *e)
-{
-	fprintf(stderr, "neap: %s\n", e->text);
-	return e->code == ERR_NOMEM ? CMD_FAILED : ASK_UNREADABLE;
-}
-
-/* Notes may hold names from a profile: nothing in them reaches the terminal as a command. */
 static void say(const char *kind, const char *text)
 {
-	char safe[1024];
-	fmt_safe(safe, sizeof safe, text, strlen(text), screen_is_utf8());
-	fprintf(stderr, "neap: %s%s\n", kind, safe);
+	screen_say(kind, text, strlen(text));
 }
 
 /* ---- files --------------------------------------------------------------------------- */
@@ -107,7 +98,7 @@ static int choose_files(struct asking *a, bool is_quiet)
 	if (a->file_count || (a->script && !needs_default_file(a->script)))
 		return CMD_OK;
 	if (newest_profile(".", &a->newest, &e))
-		return is_quiet ? ASK_UNREADABLE : fail_file(&e);
+		return is_quiet ? CMD_UNREADABLE : cmd_fail_to_read(&e);
 	a->only_newest = a->newest;
 	a->files = &a->only_newest;
 	a->file_count = 1;
@@ -131,7 +122,7 @@ static int open_session(struct asking *a, bool is_quiet)
 		code = query_session_open(a->session, a->files[i], &e);
 	if (!code)
 		return CMD_OK;
-	return is_quiet ? ASK_UNREADABLE : fail_file(&e);
+	return is_quiet ? CMD_UNREADABLE : cmd_fail_to_read(&e);
 }
 
 static void asking_release(struct asking *a)
@@ -374,6 +365,26 @@ int ask_run(const struct ask *ask, const char *name, const char *text, size_t by
 		status = run_statements(&a);
 	asking_release(&a);
 	return cmd_finish(status);
+}
+
+int ask_run_made(const struct ask *ask, const struct buf *text)
+{
+	struct err e = {0};
+	if (text->has_failed) {
+		err_nomem(&e, "the query");
+		return cmd_fail(&e);
+	}
+	return ask_run(ask, "query", text->data, text->count_bytes);
+}
+
+#define FILES_MOST 2
+
+int ask_check_files(const struct cmd *c, int count, char *const *files)
+{
+	if (count <= FILES_MOST)
+		return CMD_OK;
+	return cmd_bad_usage(c, "two files at most, but '%s' is a third; is the query in quotes?",
+			     files[FILES_MOST]);
 }
 
 static const char *population_to_show(const struct query_session *s)

@@ -9,12 +9,12 @@
 #include <stddef.h>
 
 #include "src/base/buf.h"
+#include "src/cmd/cmd.h"
 #include "src/cmd/screen.h"
 #include "src/report/settings.h"
 
-enum ask_status { /* besides CMD_OK and CMD_USAGE */
+enum ask_status { /* besides CMD_OK, CMD_USAGE and CMD_UNREADABLE */
 	ASK_ASSERTION_FAILED = 1,
-	ASK_UNREADABLE = 3,
 	ASK_INCOMPLETE = 4,
 };
 
@@ -34,6 +34,11 @@ struct ask {
  *   name  of the text, for messages
  */
 int ask_run(const struct ask *a, const char *name, const char *text, size_t bytes);
+
+/* ask_run_made - the same of a query that was put together; without memory for it, a failure. */
+int ask_run_made(const struct ask *a, const struct buf *text);
+/* ask_check_files - CMD_OK, or CMD_USAGE after a message: there are too many. */
+int ask_check_files(const struct cmd *c, int count, char *const *files);
 
 /*
  * ask_run_default - when no query was given: `write` appends one to text, of the population that people look

@@ -1,7 +1,7 @@
 /*
  * The subcommands of neap.  One file each, cmd_NAME.c, that defines cmd_NAME;
  * main.c lists them.  Only here and in tui/ does anything print or decide an
- * exit status: 0 done, 1 failed, 2 the request made no sense.
+ * exit status: 0 done, 1 failed, 2 the request made no sense, 3 a file cannot be read.
  */
 #ifndef NEAP_CMD_CMD_H
 #define NEAP_CMD_CMD_H
@@ -13,6 +13,7 @@ enum cmd_status {
 	CMD_OK = 0,
 	CMD_FAILED = 1,
 	CMD_USAGE = 2,
+	CMD_UNREADABLE = 3,
 };
 
 struct cmd {
@@ -43,6 +44,8 @@ int cmd_help(const struct cmd *c);
 int cmd_bad_usage(const struct cmd *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* cmd_fail - "neap: MESSAGE" to stderr; returns CMD_USAGE for ERR_USAGE, else CMD_FAILED. */
 int cmd_fail(const struct err *e);
+/* cmd_fail_to_read - the same of a profile; returns CMD_UNREADABLE, or CMD_FAILED without memory. */
+int cmd_fail_to_read(const struct err *e);
 /* cmd_finish - flush stdout; a failed write (full disk, closed pipe) turns CMD_OK into CMD_FAILED. */
 int cmd_finish(int status);
 

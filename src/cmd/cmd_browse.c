@@ -18,8 +18,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define STATUS_UNREADABLE 3
-
 enum option_id {
 	OPT_KEYS = 256,
 	OPT_GLYPHS,
@@ -134,10 +132,8 @@ static int browse(int argc, char **argv, const struct request *r)
 	struct err e = {0};
 	char *newest = NULL;
 	bool needs_file = !r->file_count && !r->lists_keys;
-	if (needs_file && newest_profile(".", &newest, &e)) {
-		int status = cmd_fail(&e);
-		return e.code == ERR_NOMEM ? status : STATUS_UNREADABLE;
-	}
+	if (needs_file && newest_profile(".", &newest, &e))
+		return cmd_fail_to_read(&e);
 	int status = run_browser(argc, argv, newest);
 	mem_free(newest);
 	return status;

@@ -89,19 +89,12 @@ static void default_query(void *arg, const char *population, struct buf *text)
 
 static int run_on(struct ask *ask, int argc, char **argv)
 {
-	int status;
 	struct buf text = {0};
 	ask->files = (const char *const *)(argv + optind);
 	if (argc - optind < 3)
 		return ask_run_default(ask, default_query, NULL);
 	complete_query(argv[optind + 2], &text);
-	if (text.has_failed) {
-		struct err e;
-		err_nomem(&e, "the query");
-		status = cmd_fail(&e);
-	} else {
-		status = ask_run(ask, "query", text.data, text.count_bytes);
-	}
+	int status = ask_run_made(ask, &text);
 	buf_release(&text);
 	return status;
 }

@@ -13,8 +13,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define FILES_MOST 2
-
 enum option_id {
 	OPT_FORMAT = 256,
 	OPT_FORMATS,
@@ -166,7 +164,7 @@ static void put_format(const struct exporting *ex, struct buf *text)
 static void default_query(void *arg, const char *population, struct buf *text)
 {
 	const struct exporting *ex = arg;
-	buf_printf(text, "%s%s%s", ex->ask.file_count == FILES_MOST ? "diff " : "", population,
+	buf_printf(text, "%s%s%s", ex->ask.file_count == 2 ? "diff " : "", population,
 		   ex->format == EXCHANGE_SVG ? " | flame" : "");
 	put_format(ex, text);
 }
@@ -174,18 +172,11 @@ static void default_query(void *arg, const char *population, struct buf *text)
 static int ask_for(struct exporting *ex, const char *query)
 {
 	struct buf text = {0};
-	struct err e = {0};
 	if (!query)
 		return ask_run_default(&ex->ask, default_query, ex);
 	buf_puts(&text, query);
 	put_format(ex, &text);
-	int status = CMD_OK;
-	if (text.has_failed) {
-		err_nomem(&e, "the query");
-		status = cmd_fail(&e);
-	} else {
-		status = ask_run(&ex->ask, "query", text.data, text.count_bytes);
-	}
+	int status = ask_run_made(&ex->ask, &text);
 	buf_release(&text);
 	return status;
 }
@@ -194,14 +185,11 @@ static int run_on(struct exporting *ex, int count, char **args)
 {
 	const char *query = count && is_query(args[count - 1]) ? args[count - 1] : NULL;
 	count -= query != NULL;
-	if (count > FILES_MOST)
-		return cmd_bad_usage(&cmd_export,
-				     "two files at most, but '%s' is a third; is the query in "
-				     "quotes?",
-				     args[FILES_MOST]);
+	int status = ask_check_files(&cmd_export, count, args);
+	if (!status)
+		status = choose_format(ex);
 	ex->ask.files = (const char *const *)args;
 	ex->ask.file_count = (size_t)count;
-	int status = choose_format(ex);
 	return status ? status : ask_for(ex, query);
 }
 

@@ -215,18 +215,11 @@ static void end_progress(struct importing *im)
 /* ---- what became of it ---------------------------------------------------------------------------------- */
 
 /* Names from the file: nothing in them reaches the terminal as a command. */
-static void say(const char *text, size_t bytes)
-{
-	char safe[2048];
-	fmt_safe(safe, sizeof safe, text, bytes, screen_is_utf8());
-	fprintf(stderr, "neap: %s\n", safe);
-}
-
 static void say_lines(const char *notes)
 {
 	while (*notes) {
 		size_t bytes = strcspn(notes, "\n");
-		say(notes, bytes);
+		screen_say("", notes, bytes);
 		notes += bytes + (notes[bytes] == '\n');
 	}
 }

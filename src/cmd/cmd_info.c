@@ -12,12 +12,8 @@
 #include "src/profile/profile.h"
 #include "src/report/missing.h"
 
-#include <langinfo.h>
-#include <locale.h>
 #include <stdio.h>
 #include <string.h>
-
-#define STATUS_UNREADABLE 3
 
 enum mode {
 	MODE_TEXT,
@@ -135,7 +131,7 @@ static enum neap_err answer(const struct request *r, const char *path, struct bu
 	else if (r->mode == MODE_JSON)
 		profile_info_json(p, out);
 	else
-		profile_info_text(p, !strcmp(nl_langinfo(CODESET), "UTF-8"), out);
+		profile_info_text(p, screen_is_utf8(), out);
 	profile_free(p);
 	return !code && out->has_failed ? err_nomem(e, "the answer") : code;
 }
@@ -146,7 +142,6 @@ static int run(int argc, char **argv)
 	int status = parse(argc, argv, &r);
 	if (status)
 		return status;
-	setlocale(LC_CTYPE, "");
 	struct err e = {0};
 	char *newest = NULL;
 	struct buf out = {0};
@@ -157,11 +152,7 @@ static int run(int argc, char **argv)
 		fwrite(out.data, 1, out.count_bytes, stdout);
 	buf_release(&out);
 	mem_free(newest);
-	if (code) {
-		cmd_fail(&e);
-		return code == ERR_NOMEM ? CMD_FAILED : STATUS_UNREADABLE;
-	}
-	return cmd_finish(status);
+	return code ? cmd_fail_to_read(&e) : cmd_finish(status);
 }
 
 static const char usage[] =

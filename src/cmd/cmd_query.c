@@ -15,8 +15,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define FILES_MOST 2
-
 enum option_id {
 	OPT_EXPLAIN = 256,
 	OPT_STRICT,
@@ -137,15 +135,6 @@ static int check_script(int count, char **args)
 	return cmd_bad_usage(&cmd_query, "a query or a script, not both: -f and '%s'", last);
 }
 
-static int check_files(int count, char **args)
-{
-	if (count <= FILES_MOST)
-		return CMD_OK;
-	return cmd_bad_usage(&cmd_query,
-			     "two files at most, but '%s' is a third; is the query in quotes?",
-			     args[FILES_MOST]);
-}
-
 /* ---- scripts ------------------------------------------------------------------------------ */
 
 static enum neap_err read_stream(FILE *in, const char *name, struct buf *out, struct err *e)
@@ -183,7 +172,7 @@ static int run_stream(const struct request *r, const char *name)
 				: err_sys(&e, errno, "read", name);
 	if (in && !is_stdin)
 		fclose(in);
-	int status = code == ERR_IO ? (cmd_fail(&e), ASK_UNREADABLE) : code ? cmd_fail(&e) : CMD_OK;
+	int status = code == ERR_IO ? cmd_fail_to_read(&e) : code ? cmd_fail(&e) : CMD_OK;
 	if (!status)
 		status = run_text(r, is_stdin ? "stdin" : name, &text);
 	buf_release(&text);
@@ -197,7 +186,7 @@ static int run_on(struct request *r, int count, char **args)
 		     : r->script ? check_script(count, args)
 				 : CMD_OK;
 	if (!status)
-		status = check_files(count - has_query, args);
+		status = ask_check_files(&cmd_query, count - has_query, args);
 	if (status)
 		return status;
 	r->ask.files = (const char *const *)args;

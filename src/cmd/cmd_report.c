@@ -13,9 +13,8 @@
 
 #include <stdio.h>
 
-#define STATUS_UNREADABLE 3 /* the file can't be read */
-#define TOP_DEFAULT       10u
-#define TOP_MAX           1000000u
+#define TOP_DEFAULT 10u
+#define TOP_MAX     1000000u
 
 struct request {
 	struct report_options options;
@@ -121,11 +120,9 @@ static int run_on(struct request *r)
 	r->options.is_utf8 = screen_is_utf8();
 	struct err e = {0};
 	enum neap_err code = report(r, &e);
-	if (code) {
-		int status = cmd_fail(&e);
-		return code == ERR_NOMEM || code == ERR_UNSUPPORTED ? status : STATUS_UNREADABLE;
-	}
-	return cmd_finish(CMD_OK);
+	if (code == ERR_UNSUPPORTED) /* too short for suspects */
+		return cmd_fail(&e);
+	return code ? cmd_fail_to_read(&e) : cmd_finish(CMD_OK);
 }
 
 static int run(int argc, char **argv)

@@ -31,8 +31,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define STATUS_UNREADABLE 3
-#define PROGRESS_MS       200
+#define PROGRESS_MS 200
 
 struct request {
 	const char *path; /* NULL: the newest here */
@@ -396,12 +395,14 @@ static int run_on(const struct request *r, const char *path)
 			    .draws = !r->is_quiet && isatty(STDERR_FILENO)},
 	};
 	enum neap_err code = symbolize(&t, &e);
-	bool is_unreadable = code && !t.profile && code != ERR_NOMEM;
+	bool is_unreadable = code && !t.profile;
 	task_release(&t);
 	if (!code)
 		return cmd_finish(CMD_OK);
+	if (is_unreadable)
+		return cmd_fail_to_read(&e);
 	cmd_fail(&e);
-	return is_unreadable ? STATUS_UNREADABLE : CMD_FAILED;
+	return CMD_FAILED;
 }
 
 static int run(int argc, char **argv)
@@ -411,12 +412,10 @@ static int run(int argc, char **argv)
 	char *newest = NULL;
 	int status = parse(argc, argv, &r);
 	if (!status) {
-		if (!r.path && newest_profile(".", &newest, &e)) {
-			cmd_fail(&e);
-			status = STATUS_UNREADABLE;
-		} else {
+		if (!r.path && newest_profile(".", &newest, &e))
+			status = cmd_fail_to_read(&e);
+		else
 			status = run_on(&r, r.path ? r.path : newest);
-		}
 	}
 	mem_free(newest);
 	mem_free(r.dirs);

@@ -3,10 +3,12 @@
 
 #include "src/cmd/screen.h"
 
+#include "src/base/fmt.h"
 #include "src/report/report.h"
 
 #include <errno.h>
 #include <langinfo.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -65,4 +67,13 @@ bool screen_parse_colour(const char *text, enum colour_when *out)
 bool screen_is_utf8(void)
 {
 	return !strcmp(nl_langinfo(CODESET), "UTF-8");
+}
+
+#define SAID_BYTES 2048u
+
+void screen_say(const char *kind, const char *text, size_t bytes)
+{
+	char safe[SAID_BYTES];
+	fmt_safe(safe, sizeof safe, text, bytes, screen_is_utf8());
+	fprintf(stderr, "neap: %s%s\n", kind, safe);
 }

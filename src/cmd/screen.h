@@ -19,6 +19,9 @@ size_t screen_width(void);
 /* screen_is_utf8 - does the locale's character set allow more than ASCII? */
 bool screen_is_utf8(void);
 
+/* screen_say - "neap: KIND TEXT" to stderr.  Names from a profile may be in it: none reaches the terminal as a command. */
+void screen_say(const char *kind, const char *text, size_t bytes);
+
 /* parse_count - a whole number in low .. high, all of the text; 0 if it is none (low is at least 1). */
 size_t parse_count(const char *text, size_t low, size_t high);
 
