@@ -68,11 +68,11 @@ void stacks_close(struct stacks *s)
 
 /* ---- the recorded stacks -------------------------------------------------------------- */
 
-/* Nodes with a frame are nearly all. */
+/* Only fixed nodes have none of their own. */
 static inline uint32_t frame_of(const struct query_file *f, node_id n)
 {
 	frame_id frame = profile_node_frame(f->p, n);
-	return n >= PROFILE_NODE_FIRST && frame ? frame : graph_frame_of_node(f->g, n);
+	return frame ? frame : graph_frame_of_node(f->g, n);
 }
 
 /* SIZE_MAX: cancelled. */

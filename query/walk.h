@@ -66,10 +66,8 @@ static inline uint32_t walk_kind(const struct walk *w, uint32_t v)
 {
 	if (!w->p)
 		return w->stacks->entry[v];
-	uint32_t frame = profile_node_frame(w->p, v);
-	if (v < PROFILE_NODE_FIRST || !frame)
-		frame = graph_frame_of_node(w->x->pl->sides[w->side].file->g, v);
-	return frame;
+	uint32_t frame = profile_node_frame(w->p, v); /* 0: a fixed node */
+	return frame ? frame : graph_frame_of_node(w->x->pl->sides[w->side].file->g, v);
 }
 
 /* The first of those that follow one another down to v, and what it is below. */

@@ -109,25 +109,34 @@ Test(parents, of_a_chain_take_no_room)
 	parents_release(&t);
 }
 
-/* What stores nothing for the last nodes has words for the first ones only. */
-Test(parents, of_a_chain_end_behind_it_wherever_it_is_moved)
+/* The last nodes go on below `start`, which is below node 0: nothing is stored for them, nor words. */
+static void check_last_chain(uint32_t start)
 {
 	uint32_t parents[300] = {0}, place[300];
 	struct parents t = {0};
 	for (uint32_t n = 0; n < 300; n++) {
-		parents[n] = n ? n - 1 : 0;
+		parents[n] = n && n != start ? n - 1 : 0;
 		place[n] = n;
 	}
 	cr_assert(parents_append(&t, parents, 300));
 	for (unsigned i = 0; i < 2; i++) {
 		for (uint32_t n = 0; n < 300; n++) {
-			cr_assert_eq(parents_end(&t, n), 300, "node %u", n);
-			cr_assert_eq(parents_chain(&t, n), 0, "node %u", n);
+			cr_assert_eq(parents_end(&t, n), n && n < start ? start : 300, "node %u",
+				     n);
+			cr_assert_eq(parents_chain(&t, n), n < start ? 0 : start, "node %u", n);
 		}
 		cr_assert(parents_reorder(&t, place));
-		cr_assert_eq(t.others.count, 1, "in its place it is a chain again");
+		cr_assert_eq(t.others.count, 1 + (start > 0),
+			     "in their places they are chains again");
 	}
 	parents_release(&t);
+}
+
+Test(parents, of_chains_end_behind_them)
+{
+	check_last_chain(0);
+	check_last_chain(70);
+	check_last_chain(299);
 }
 
 Test(parents, can_be_released_when_memory_ran_out)
