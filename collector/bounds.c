@@ -6,6 +6,9 @@
  * other stack - threads, coroutines, alternate signal stacks - the mapping is
  * looked up in /proc/self/maps once, with raw system calls, and kept.
  *
+ * A stack may go on in another one: a function called on a new stack, in Rust's stacker, or the segments
+ * of GCC's -fsplit-stack.  Then the walk follows into the mapping of that.
+ *
  * Where /proc is missing or no descriptor is free, the thread control block, which
  * glibc puts at the top of the stacks it makes, stands in.
  */
@@ -14,6 +17,7 @@
 #include "collector/nc.h"
 #include "collector/sys.h"
 
+#include <errno.h>
 #include <sys/resource.h>
 
 #define MAIN_STACK_MAX_BYTES   (1ull << 30)
@@ -71,18 +75,50 @@ static struct nc_range fallback_range(uint64_t sp)
 	return (struct nc_range){start, start + NC_PAGE_BYTES};
 }
 
+/* Where the range of an address is kept. */
+static struct nc_range *range_slot(struct nc_ctx *t, uint64_t va)
+{
+	return &t->ranges[(va >> 16) % NC_RANGES];
+}
+
+static void use_range(struct nc_ctx *t, const struct nc_range *range)
+{
+	t->range_start = range->start;
+	t->range_bytes = range->end - range->start;
+}
+
 void nc_range_switch(struct nc_ctx *t, uint64_t sp)
 {
 	t->frame_count = 0;
-	struct nc_range *slot = &t->ranges[(sp >> 16) % NC_RANGES];
+	struct nc_range *slot = range_slot(t, sp);
 	if (sp < slot->start || sp >= slot->end) {
 		struct nc_range found;
 		if (!main_range(sp, &found) && !maps_range(t, sp, false, &found))
 			found = fallback_range(sp);
 		*slot = found;
 	}
-	t->range_start = slot->start;
-	t->range_bytes = slot->end - slot->start;
+	use_range(t, slot);
+}
+
+/* The kernel reads the set before it finds that there is no such thing to do with it. */
+static bool is_mapped(uint64_t va)
+{
+	const long none = -1, set_bytes = 8;
+	return nc_syscall6(SYS_rt_sigprocmask, none, (long)va, 0, set_bytes, 0, 0) == -EINVAL;
+}
+
+bool nc_range_follow(struct nc_ctx *t, uint64_t va)
+{
+	struct nc_range *slot = range_slot(t, va), found;
+	if (va & 7 || !is_mapped(va))
+		return false;
+	if (va < slot->start || va >= slot->end) {
+		if (!main_range(va, &found) && !maps_range(t, va, false, &found))
+			return false;
+		*slot = found;
+	}
+	use_range(t, slot);
+	return true;
 }
 
 bool nc_range_has_grown(struct nc_ctx *t, uint64_t sp)
@@ -93,9 +129,8 @@ bool nc_range_has_grown(struct nc_ctx *t, uint64_t sp)
 		return false;
 	t->range_looked = interval;
 	bool has_grown = found.end > t->range_start + t->range_bytes;
-	t->range_start = found.start;
-	t->range_bytes = found.end - found.start;
-	t->ranges[(sp >> 16) % NC_RANGES] = found;
+	use_range(t, &found);
+	*range_slot(t, sp) = found;
 	return has_grown;
 }
 

@@ -15,6 +15,7 @@
 
 struct regs {
 	uint64_t v[NC_REGS];
+	uint32_t follow_count; /* how often the way led to another stack */
 };
 
 static bool read_stack(const struct nc_ctx *t, uint64_t addr, uint64_t *out)
@@ -235,6 +236,18 @@ enum step {
 	SIGNAL
 };
 
+static bool is_in_range(const struct nc_ctx *t, uint64_t addr)
+{
+	return addr - t->range_start < t->range_bytes;
+}
+
+/* The caller's stack is another one, or another part of the mapping that this one is in. */
+static bool has_followed(struct nc_ctx *t, struct regs *r, uint64_t addr)
+{
+	return r->follow_count++ < NC_FOLLOW_MAX &&
+	       (is_in_range(t, addr) || nc_range_follow(t, addr));
+}
+
 /* From the frame in r to its caller. */
 static enum step step_row(struct nc_ctx *t, struct regs *r, const struct nc_row *row)
 {
@@ -249,11 +262,14 @@ static enum step step_row(struct nc_ctx *t, struct regs *r, const struct nc_row 
 			return LOST;
 		cfa += (uint64_t)row->cfa_offset;
 	}
-	struct regs caller;
+	bool is_elsewhere = !is_in_range(t, cfa - 8) || cfa <= r->v[NC_RSP];
+	if (is_elsewhere && !has_followed(t, r, cfa - 8))
+		return LOST;
+	struct regs caller = {.follow_count = r->follow_count};
 	for (int reg = 0; reg < NC_REGS; reg++)
 		if (!caller_reg(t, r, &row->regs[reg], (enum nc_reg)reg, cfa, &caller.v[reg]))
 			return LOST;
-	if (caller.v[NC_RSP] <= r->v[NC_RSP])
+	if (is_elsewhere ? !nc_is_code(t, caller.v[NC_RIP]) : caller.v[NC_RSP] <= r->v[NC_RSP])
 		return LOST;
 	*r = caller;
 	return caller.v[NC_RIP] ? STEPPED : LAST;
@@ -266,7 +282,7 @@ static enum step step_frame_pointer(struct nc_ctx *t, struct regs *r)
 		return LAST;
 	if (rbp < r->v[NC_RSP] || !read_stack(t, rbp + 8, &pc) || !read_stack(t, rbp, &saved))
 		return LOST;
-	if (!pc || pc > NC_KEY_PC_MASK || nc_rule_get(t, pc).step == NC_STEP_LOST)
+	if (!nc_is_code(t, pc))
 		return LOST;
 	r->v[NC_RSP] = rbp + 16;
 	r->v[NC_RBP] = saved;
@@ -336,7 +352,7 @@ static NC_NOINLINE struct nc_unwound unwind_from(struct nc_ctx *t, struct regs *
 
 struct nc_unwound nc_unwind_full(struct nc_ctx *t, const struct nc_origin *at)
 {
-	struct regs r;
+	struct regs r = {.follow_count = 0};
 	__asm__ volatile("movq %%rbx, 0(%0)\n\t"
 			 "movq %%rbp, 8(%0)\n\t"
 			 "movq %%rsp, 16(%0)\n\t"

@@ -440,6 +440,11 @@ NC_INLINE struct nc_rule nc_rule_get(struct nc_ctx *t, uint64_t pc)
 		return nc_rule_of_word(word);
 	return nc_rule_find(t, pc);
 }
+/* nc_is_code - is this an address of code that is known? */
+NC_INLINE bool nc_is_code(struct nc_ctx *t, uint64_t pc)
+{
+	return pc && pc <= NC_KEY_PC_MASK && nc_rule_get(t, pc).step != NC_STEP_LOST;
+}
 void nc_rules_purge(uint64_t start_va, uint64_t end_va);
 void nc_rules_purge_modules(bool (*is_kept)(uint32_t module)); /* 0: in no module */
 /* Rules of code in no module: as nc_rules_purge, if there ever was one. */
@@ -470,6 +475,9 @@ bool nc_maps_each(char *buffer, size_t buffer_bytes, nc_mapped_fn *fn, void *arg
 
 /* The stack that holds sp: sets t->range_*; forgets the remembered stack. */
 void nc_range_switch(struct nc_ctx *t, uint64_t sp);
+/* nc_range_follow - the walk goes on at `va`, on another stack: sets t->range_* for the rest of it. */
+#define NC_FOLLOW_MAX 1024u /* times in a walk */
+bool nc_range_follow(struct nc_ctx *t, uint64_t va);
 /* An address beyond the range was met: has the mapping grown?  At most once per interval. */
 bool nc_range_has_grown(struct nc_ctx *t, uint64_t sp);
 /* Is this address executable?  For code that is in no module. */

@@ -18,6 +18,9 @@
  * one begins at the same place, and its slots and those of the frame it leads to and
  * of all further out hold their values, the path is known without a step.
  *
+ * Frames of a stack that goes on in another one are remembered like any other.  What lies on the outer one
+ * is compared last, when all that led there is known to be the same; so it is still there.
+ *
  * No return address is changed and nothing is assumed that was not compared.  A
  * frame that needs more registers (NC_STEP_COMPLEX) sends the whole stack to
  * full.c, and nothing is remembered of it.
@@ -38,6 +41,7 @@ struct walk {
 	int64_t outer; /* innermost remembered frame that may still match; -1 = none */
 	uint32_t fresh_count;
 	uint32_t root; /* fixed node, if the walk reaches the end of the stack */
+	uint32_t follow_count;
 	bool is_guess; /* the frame at hand was found by frame pointer */
 	bool is_cut;   /* there is no room for further frames */
 };
@@ -79,11 +83,24 @@ static enum outcome step_guess(struct nc_ctx *t, struct walk *w, struct nc_fresh
 	w->sp = w->rbp + 16;
 	w->pc = nc_load(f->ret_va);
 	w->rbp = nc_load(f->rbp_va);
-	if (!w->pc || w->pc > NC_KEY_PC_MASK || nc_rule_get(t, w->pc).step == NC_STEP_LOST)
+	if (!nc_is_code(t, w->pc))
 		return ENDED;
 	w->root = NC_NODE_ROOT;
 	w->is_guess = true;
 	return STEPPED;
+}
+
+/*
+ * The end of a frame: further out on this stack; or on another one, which may lie anywhere, and is
+ * believed only if it leads to known code.
+ */
+static bool is_reached(struct nc_ctx *t, struct walk *w, uint64_t cfa, uint64_t sp)
+{
+	bool is_here = is_readable(t, cfa - 8, sp);
+	if (is_here && cfa > sp)
+		return true;
+	return w->follow_count++ < NC_FOLLOW_MAX && (is_here || nc_range_follow(t, cfa - 8)) &&
+	       nc_is_code(t, nc_load(cfa - 8));
 }
 
 /* A step by a rule of any simple kind, with all its checks. */
@@ -99,7 +116,7 @@ static enum outcome step_ruled(struct nc_ctx *t, struct walk *w, struct nc_rule 
 		f->cfa_va = cfa;
 		cfa = w->sp = nc_load(cfa);
 	}
-	if (cfa <= f->sp || !is_readable(t, cfa - 8, f->sp))
+	if (!is_reached(t, w, cfa, f->sp))
 		return ENDED;
 	if (rule.rbp_at != NC_RBP_SAME) {
 		uint64_t rbp_va =
@@ -424,26 +441,45 @@ NC_INLINE bool walk_fast(struct nc_ctx *t, struct walk *at)
 	return has_met;
 }
 
-/* Step until a remembered frame matches and holds, or the stack ends. */
+/* Step until a remembered frame matches and holds, or the stack ends; ENDED or NEEDS_FULL. */
+static enum outcome walk_through(struct nc_ctx *t, struct walk *w)
+{
+	for (;;) {
+		if (NC_LIKELY(!t->is_careful) && NC_LIKELY(walk_fast(t, w))) {
+			w->root = t->root;
+			return ENDED;
+		}
+		enum outcome done = step(t, w);
+		if (done == ENDED)
+			w->outer = -1;
+		if (done != STEPPED)
+			return done;
+	}
+}
+
+/* A walk may end on another stack than it began on. */
+static void range_return(struct nc_ctx *t, const struct nc_origin *at, struct nc_range range)
+{
+	if (NC_LIKELY(nc_origin_sp(at) - t->range_start < t->range_bytes))
+		return;
+	t->range_start = range.start;
+	t->range_bytes = range.end - range.start;
+}
+
 static NC_NOINLINE uint32_t capture_walk(struct nc_ctx *t, const struct nc_origin *at)
 {
+	struct nc_range range = {t->range_start, t->range_start + t->range_bytes};
 	struct walk w = {.pc = at->pc,
 			 .sp = nc_origin_sp(at),
 			 .rbp = at->rbp,
 			 .outer = (int64_t)t->frame_count - 1,
 			 .root = NC_NODE_ROOT};
-	for (;;) {
-		if (NC_LIKELY(!t->is_careful) && NC_LIKELY(walk_fast(t, &w))) {
-			w.root = t->root;
-			break;
-		}
-		enum outcome done = step(t, &w);
-		if (done == NEEDS_FULL)
-			return capture_full(t, at);
-		if (done == ENDED) {
-			w.outer = -1;
-			break;
-		}
+	enum outcome done = walk_through(t, &w);
+	range_return(t, at, range);
+	if (done == NEEDS_FULL) {
+		uint32_t node = capture_full(t, at);
+		range_return(t, at, range);
+		return node;
 	}
 	if (NC_UNLIKELY(w.is_cut))
 		return capture_cut(t, &w);

@@ -86,6 +86,8 @@ target 85-cancelled.c
 target 87-entry-points.c
 target 89-changed-callers.c
 target 90-same-places.c "$targets"
+target 96-other-stack.c -- --inclusive 'func=from_first allocs=15000 bytes=615000' \
+	--inclusive 'func=from_second allocs=15000 bytes=615000'
 target 82-late-keys.c
 if wanted 82; then
 	equal "82-late-keys: threads" 241 "$("$NEAP" info "$file" | sed -n 's/^Threads: *//p')"

@@ -44,7 +44,7 @@ compare() {
 	fi
 }
 
-for t in 01-realloc-chain 05-exceptions 17-early-late 33-libc-allocators 53-same-frames; do
+for t in 01-realloc-chain 05-exceptions 17-early-late 33-libc-allocators 53-same-frames 96-other-stack; do
 	[ -x "$targets/$t" ] && compare 1 "$targets/$t"
 done
 [ -x "$targets/10-many-threads" ] && compare 1 "$targets/10-many-threads"

@@ -57,7 +57,8 @@ target_programs = \
 	tests/targets/91-generations \
 	tests/targets/92-unlikely \
 	tests/targets/93-crowd \
-	tests/targets/94-locked
+	tests/targets/94-locked \
+	tests/targets/96-other-stack
 target_plugins = \
 	tests/targets/lib59early.so \
 	tests/targets/lib61safe.so \
@@ -209,6 +210,8 @@ tests/targets/93-crowd: $(target_dir)/93-crowd.c
 	$(target_cc) -o $@ $(target_dir)/93-crowd.c
 tests/targets/94-locked: $(target_dir)/94-locked.c
 	$(target_cc) -o $@ $(target_dir)/94-locked.c
+tests/targets/96-other-stack: $(target_dir)/96-other-stack.c
+	$(target_cc) -pthread -o $@ $(target_dir)/96-other-stack.c
 tests/targets/56-inline: $(target_dir)/56-inline.cpp
 	$(target_cxx) -o $@ $(target_dir)/56-inline.cpp
 
@@ -268,5 +271,6 @@ EXTRA_DIST += \
 	tests/targets/92-unlikely.c \
 	tests/targets/93-crowd.c \
 	tests/targets/94-locked.c \
+	tests/targets/96-other-stack.c \
 	tests/targets/56-inline.cpp \
 	tests/targets/plug18.inc.c
