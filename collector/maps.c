@@ -23,7 +23,19 @@ static const char *parse_hex(const char *p, const char *end, uint64_t *out)
 	return p;
 }
 
-/* One line: "start-end rwxp ..."; false if it is none. */
+/* After offset, device and inode, each behind one space, and any number of them. */
+static void find_path(const char *p, const char *end, struct nc_mapped *out)
+{
+	for (int fields = 0; fields < 3 && p < end; fields++)
+		for (p++; p < end && *p != ' ';)
+			p++;
+	while (p < end && *p == ' ')
+		p++;
+	out->path = p < end ? p : NULL;
+	out->path_bytes = (size_t)(end - p);
+}
+
+/* One line: "start-end rwxp offset device inode path"; false if it is none. */
 static bool parse_line(const char *line, const char *end, struct nc_mapped *out)
 {
 	const char *p = parse_hex(line, end, &out->range.start);
@@ -34,6 +46,7 @@ static bool parse_line(const char *line, const char *end, struct nc_mapped *out)
 		return false;
 	out->is_readable = p[1] != '-';
 	out->is_executable = p[3] != '-';
+	find_path(p + 5, end, out);
 	return true;
 }
 
@@ -46,12 +59,16 @@ struct reader {
 };
 
 /* A line, or the head of one; true if more are wanted. */
-static bool take_line(struct reader *r, const char *line, const char *end)
+static bool take_line(struct reader *r, const char *line, const char *end, bool is_head)
 {
 	struct nc_mapped mapped;
 	bool is_tail = r->is_in_tail;
-	r->is_in_tail = false;
-	return is_tail || !parse_line(line, end, &mapped) || r->fn(&mapped, r->arg);
+	r->is_in_tail = is_head;
+	if (is_tail || !parse_line(line, end, &mapped))
+		return true;
+	if (is_head)
+		mapped.path = NULL;
+	return r->fn(&mapped, r->arg);
 }
 
 /* Take the whole lines of what was read and keep the rest; true if more are wanted. */
@@ -62,13 +79,12 @@ static bool take_lines(struct reader *r)
 	for (size_t i = 0; i < r->have_bytes && goes_on; i++) {
 		if (r->text[i] != '\n')
 			continue;
-		goes_on = take_line(r, r->text + line, r->text + i);
+		goes_on = take_line(r, r->text + line, r->text + i, false);
 		line = i + 1;
 	}
 	if (goes_on && line == 0 && r->have_bytes == r->cap_bytes) {
 		line = r->have_bytes;
-		goes_on = take_line(r, r->text, r->text + line);
-		r->is_in_tail = true;
+		goes_on = take_line(r, r->text, r->text + line, true);
 	}
 	for (size_t i = line; i < r->have_bytes; i++)
 		r->text[i - line] = r->text[i];

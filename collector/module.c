@@ -182,9 +182,27 @@ static bool is_loader(const char *path)
 	return !strncmp(base, "ld-linux", 8) || !strncmp(base, "ld.so", 5);
 }
 
+/* Names that say another file to everybody else, and to this process later. */
+static bool is_descriptor(const char *name)
+{
+	return !strncmp(name, "/proc/", 6) || !strncmp(name, "/dev/fd/", 8);
+}
+
+static bool put_mapped(const struct nc_mapped *mapped, void *module)
+{
+	struct nc_module *m = module;
+	if (m->start_va < mapped->range.start || m->start_va >= mapped->range.end)
+		return true;
+	if (mapped->path && mapped->path_bytes < sizeof m->path) {
+		memcpy(m->path, mapped->path, mapped->path_bytes);
+		m->path[mapped->path_bytes] = 0;
+	}
+	return false;
+}
+
 extern void *__libc_stack_end; /* ld.so: where argc and argv are */
 
-static void read_path(struct nc_module *m, const struct link_map *lm)
+static void read_path(struct nc_ctx *t, struct nc_module *m, const struct link_map *lm)
 {
 	m->path[0] = 0;
 	if (!lm->l_name || !lm->l_name[0]) {
@@ -206,6 +224,8 @@ static void read_path(struct nc_module *m, const struct link_map *lm)
 		return;
 	}
 	put_absolute(m, lm->l_name);
+	if (is_descriptor(m->path))
+		nc_maps_each(t->scratch->text, sizeof t->scratch->text, put_mapped, m);
 }
 
 static void read_flags(struct nc_module *m)
@@ -319,7 +339,7 @@ static void publish(uint32_t id, const struct dl_find_object *found)
 }
 
 /* Make the record of a module seen for the first time.  Under the lock. */
-static uint32_t enter(const struct dl_find_object *found)
+static uint32_t enter(struct nc_ctx *t, const struct dl_find_object *found)
 {
 	uint32_t count = known_count;
 	for (uint32_t id = 1; id < count; id++) {
@@ -340,7 +360,7 @@ static uint32_t enter(const struct dl_find_object *found)
 	m->end_va = (uint64_t)found->dlfo_map_end;
 	m->bias = found->dlfo_link_map->l_addr;
 	m->first_interval = __atomic_load_n(&nc.header->interval, __ATOMIC_RELAXED);
-	read_path(m, found->dlfo_link_map);
+	read_path(t, m, found->dlfo_link_map);
 	struct build_id build = {0};
 	read_build_id(&build, m->start_va, m->end_va, m->bias);
 	memcpy(m->build_id, build.data, build.bytes);
@@ -361,7 +381,6 @@ static uint32_t enter(const struct dl_find_object *found)
 
 uint32_t nc_module_at(struct nc_ctx *t, uint64_t va, const void **eh_frame_hdr_out)
 {
-	(void)t;
 	struct dl_find_object found;
 	*eh_frame_hdr_out = NULL;
 	if (_dl_find_object((void *)va, &found) != 0)
@@ -372,7 +391,7 @@ uint32_t nc_module_at(struct nc_ctx *t, uint64_t va, const void **eh_frame_hdr_o
 		return id;
 	id = find_known(&found);
 	if (!id)
-		id = enter(&found);
+		id = enter(t, &found);
 	unlock();
 	return id;
 }

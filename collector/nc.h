@@ -469,6 +469,8 @@ enum nc_cfi_result nc_cfi_row(struct nc_scratch *s, const void *eh_frame_hdr, ui
 struct nc_mapped {
 	struct nc_range range;
 	bool is_readable, is_executable;
+	const char *path; /* NULL if there is none, or it does not fit into the buffer */
+	size_t path_bytes;
 };
 typedef bool nc_mapped_fn(const struct nc_mapped *mapped, void *arg);
 bool nc_maps_each(char *buffer, size_t buffer_bytes, nc_mapped_fn *fn, void *arg);

@@ -111,6 +111,12 @@ static bool may_be_another(const struct process *p, int fd)
 	return fstat(fd, &st) || (uint64_t)st.st_ctim.tv_sec >= since_s;
 }
 
+/* Names of descriptors, which are others here: only what is mapped will do. */
+static bool is_descriptor(const char *path)
+{
+	return !strncmp(path, "/proc/", 6) || !strncmp(path, "/dev/fd/", 8);
+}
+
 static int open_file(struct process *p, const struct profile_module *m)
 {
 	if (m->flags & MODULE_VDSO)
@@ -119,7 +125,7 @@ static int open_file(struct process *p, const struct profile_module *m)
 		return p->exe_fd;
 	char path[64 + NC_MODULE_PATH_BYTES];
 	int fd = -1;
-	if (m->path[0] == '/') {
+	if (m->path[0] == '/' && !is_descriptor(m->path)) {
 		snprintf(path, sizeof path, "/proc/%d/root%s", (int)p->pid, m->path);
 		fd = open_quietly(path);
 		if (fd < 0)

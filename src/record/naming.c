@@ -20,6 +20,8 @@ static void note_progress(void *context, size_t done_count, size_t all_count)
 	__atomic_store_n(&n->done_count, done_count, __ATOMIC_RELAXED);
 }
 
+#define MISSING_MOST 10u /* modules that are said */
+
 /* Each module once, however many processes have it. */
 static void say_missing(struct naming *n, const struct symbolise_result *names)
 {
@@ -29,8 +31,8 @@ static void say_missing(struct naming *n, const struct symbolise_result *names)
 		strtab_add(&n->said, text, strlen(text));
 		if (n->said.count == said_count)
 			continue;
-		speaker_say(&n->recorder->speaker, "%s", text);
-		n->has_missing = true;
+		if (said_count < MISSING_MOST)
+			speaker_say(&n->recorder->speaker, "%s", text);
 	}
 }
 
@@ -168,7 +170,10 @@ void naming_release(struct naming *n)
 	naming_end(n);
 	if (n->has_thread)
 		pthread_join(n->thread, NULL);
-	if (n->has_missing)
+	if (n->said.count > MISSING_MOST)
+		speaker_say(&n->recorder->speaker, "no names for the code of %u more modules",
+			    (unsigned)n->said.count - MISSING_MOST);
+	if (n->said.count)
 		speaker_say(&n->recorder->speaker,
 			    "neap symbolize FILE --debug-dir DIR adds names later; "
 			    "neap info --missing-symbols FILE lists what is missing");

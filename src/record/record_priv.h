@@ -466,7 +466,6 @@ struct naming {
 	struct record_result *result;     /* under lock */
 	struct symbol_cache *cache;       /* of the thread */
 	struct strtab said;               /* of the thread: warnings */
-	bool has_missing;                 /* of the thread: there were any */
 	bool must_end, has_ended;         /* under lock: no more jobs will come; the last is done */
 	int ended_fd;                 /* readable when the last is done; -1: ask again and again */
 	uint32_t wants_no_names;      /* atomic: the user is in a hurry */

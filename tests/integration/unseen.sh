@@ -2,7 +2,8 @@
 # Strange programs see, print and return under neap what they do alone.  Where they do not, the preload that
 # does nothing (tests/bench/nop.c) shows whether preloading itself makes the difference.
 #
-#   unseen.sh [WORD...]     only these words of tests/targets/83-strange.c, 88-hostile.c and 92-unlikely.c
+#   unseen.sh [WORD...]     only these words of tests/targets/83-strange.c, 88-hostile.c, 92-unlikely.c and
+#                          95-unforeseen.c
 
 # shellcheck source=tests/integration/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -22,7 +23,7 @@ alone() {
 said() {
 	case $1 in
 	fdtable | nolimits | filterfork | filtererrors)
-		echo '1 forked child of process [0-9]* (.[89][238]-.*) is not recorded'
+		echo '1 forked child of process [0-9]* (.[89][2358]-.*) is not recorded'
 		;;
 	closing) echo '.*not recorded' ;; # if the moment wants it
 	esac
@@ -61,9 +62,12 @@ try() {
 	[ "$word" = strict ] && return # it ends before in_known
 	loses "$word" && whole=()
 	truth "$word" --source "$srcdir_abs/tests/targets/$name.c" "${whole[@]}" --consistent --end exited:7 "$first"
+	if grep -q '^TRUTH ' "$tmp/native"; then
+		truth "$word, its own functions" --source "$tmp/native" "$first"
+	fi
 }
 tried=0
-for name in 83-strange 88-hostile 92-unlikely; do
+for name in 83-strange 88-hostile 92-unlikely 95-unforeseen; do
 	if [ ! -x "$targets/$name" ]; then
 		skip "$name is not built"
 		continue

@@ -58,6 +58,7 @@ target_programs = \
 	tests/targets/92-unlikely \
 	tests/targets/93-crowd \
 	tests/targets/94-locked \
+	tests/targets/95-unforeseen \
 	tests/targets/96-other-stack
 target_plugins = \
 	tests/targets/lib59early.so \
@@ -65,6 +66,7 @@ target_plugins = \
 	tests/targets/lib66deep.so \
 	tests/targets/lib68tls.so \
 	tests/targets/lib76late.so \
+	tests/targets/lib95odd.so \
 	tests/targets/plug18a.so \
 	tests/targets/plug18b.so
 target_cxx_programs = \
@@ -210,6 +212,10 @@ tests/targets/93-crowd: $(target_dir)/93-crowd.c
 	$(target_cc) -o $@ $(target_dir)/93-crowd.c
 tests/targets/94-locked: $(target_dir)/94-locked.c
 	$(target_cc) -o $@ $(target_dir)/94-locked.c
+tests/targets/lib95odd.so: $(target_dir)/95-unforeseen.c
+	$(target_cc) -shared -fPIC -pthread -DLIBRARY -o $@ $(target_dir)/95-unforeseen.c
+tests/targets/95-unforeseen: $(target_dir)/95-unforeseen.c tests/targets/lib95odd.so
+	$(target_cc) -pthread -o $@ $(target_dir)/95-unforeseen.c -ldl
 tests/targets/96-other-stack: $(target_dir)/96-other-stack.c
 	$(target_cc) -pthread -o $@ $(target_dir)/96-other-stack.c
 tests/targets/56-inline: $(target_dir)/56-inline.cpp
@@ -271,6 +277,7 @@ EXTRA_DIST += \
 	tests/targets/92-unlikely.c \
 	tests/targets/93-crowd.c \
 	tests/targets/94-locked.c \
+	tests/targets/95-unforeseen.c \
 	tests/targets/96-other-stack.c \
 	tests/targets/56-inline.cpp \
 	tests/targets/plug18.inc.c
