@@ -10,7 +10,11 @@
 
 #include "query/names.h"
 
+#include <stdio.h>
 #include <string.h>
+
+#define MEANT_NAME_BYTES 160
+#define MEANT_BYTES      250u
 
 /* ---- all names of a field ------------------------------------------------------------- */
 
@@ -100,6 +104,37 @@ static const char *find_near(const struct strtab *names, const struct ast_text *
 	return near;
 }
 
+/* The shortest name that has the word in it: who leaves out ".so.6" or "std::" means that one. */
+static const char *find_longer(const struct strtab *names, const struct ast_text *word)
+{
+	const char *best = NULL;
+	size_t best_bytes = SIZE_MAX;
+	for (size_t i = 0; word->bytes && i < names->count; i++) {
+		const char *s = names->strings[i];
+		if (names->lengths[i] < best_bytes &&
+		    memmem(s, names->lengths[i], word->s, word->bytes)) {
+			best = s;
+			best_bytes = names->lengths[i];
+		}
+	}
+	return best;
+}
+
+/* What may have been meant, as words behind the message; "" if nothing. */
+static void put_meant(char *dst, size_t cap, const char *what, const struct strtab *names,
+		      const struct ast_pattern *value)
+{
+	const struct ast_text *word = &value->text;
+	const char *near = find_near(names, word), *longer = near ? NULL : find_longer(names, word);
+	const char *quote = value->kind == PATTERN_WORD ? "" : "\"";
+	dst[0] = '\0';
+	if (near)
+		snprintf(dst, cap, "did you mean '%.*s'?", MEANT_NAME_BYTES, near);
+	else if (longer)
+		snprintf(dst, cap, "%s~%s%.*s%s finds '%.*s'", what, quote, (int)word->bytes,
+			 word->s, quote, MEANT_NAME_BYTES, longer);
+}
+
 static enum neap_err report(struct where *w, enum ast_field field, const struct ast_pattern *value,
 			    bool is_part)
 {
@@ -113,7 +148,8 @@ static enum neap_err report(struct where *w, enum ast_field field, const struct 
 		else
 			list_names(pl->sides[i].file, field, &l);
 	}
-	const char *near = find_near(&l.strings, t);
+	char meant[MEANT_BYTES];
+	put_meant(meant, sizeof meant, what, &l.strings, value);
 	enum neap_err code;
 	if (l.has_failed) {
 		code = query_no_memory(pl->error);
@@ -121,14 +157,12 @@ static enum neap_err report(struct where *w, enum ast_field field, const struct 
 		code = query_fail(pl->error, ERR_USAGE, t->span,
 				  is_part ? "no %s has '%.*s' in its name" : "no %s is '%.*s'",
 				  what, (int)t->bytes, t->s);
-		if (near)
-			query_fail_help(pl->error, "did you mean '%s'?", near);
+		if (*meant)
+			query_fail_help(pl->error, "%s", meant);
 	} else {
-		code = plan_note(pl,
-				 is_part ? "no %s has '%.*s' in its name%s%s%s"
-					 : "no %s is '%.*s'%s%s%s",
-				 what, (int)t->bytes, t->s, near ? "; did you mean '" : "",
-				 near ? near : "", near ? "'?" : "");
+		code = plan_note(
+			pl, is_part ? "no %s has '%.*s' in its name%s%s" : "no %s is '%.*s'%s%s",
+			what, (int)t->bytes, t->s, *meant ? "; " : "", meant);
 	}
 	strtab_release(&l.strings);
 	return code;

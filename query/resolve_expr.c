@@ -93,6 +93,10 @@ static enum neap_err check_numbers(struct plan *pl, const struct ast_compare *c)
 		code = check_quantity(pl, c, &c->low);
 	if (!code && c->op == OP_IN_RANGE && c->has_high)
 		code = check_quantity(pl, c, &c->high);
+	if (!code && c->op == OP_IN_RANGE && c->has_low && c->has_high &&
+	    c->low.number > c->high.number)
+		code = query_fail(pl->error, ERR_USAGE, c->low.span,
+				  "the range ends before it begins");
 	return code;
 }
 

@@ -109,6 +109,14 @@ quiet "nothing is written" query a.neap "live func=none_is_called_so"
 says 0 "of two formats only the last one is written" query a.neap 'live | as json | as csv'
 says 0 "of two formats only the last one is written" export a.neap 'live | as json' -o out.svg
 
+says 0 "no module is 'plugin'; module~plugin finds 'plugin.so'" query a.neap 'live module=plugin'
+says 0 "no module is 'ugin'; module~\"ugin\" finds 'plugin.so'" query a.neap 'live module="ugin"'
+says 0 "no func is 'worg'; did you mean 'ns::work'?" query a.neap 'live func=worg'
+says 2 "= help: module~plugin finds 'plugin.so'" query --strict a.neap 'live module=plugin'
+quiet "finds" query a.neap 'live module=zzzzzz'
+says 2 "the range ends before it begins" query a.neap 'live size in 64K..1K'
+quiet "error" query a.neap 'live size in 1K..1K'
+
 # The line and the column of a script, with what comes before it in several lines.
 printf 'let a = size > 3\nlive $a | sum\nlive siez > 3\n' >script
 says 2 "script:3:6" query a.neap -f script
