@@ -36,7 +36,7 @@ bool flame_matches(const struct flame *f, const struct flame_cell *c, const char
 static const char *name_of(const struct flame *f, struct browser *b, const struct flame_cell *c,
 			   unsigned cols)
 {
-	return is_row(c) ? row_label(&b->names, flame_result(f), c->row, cols, &b->label) : "";
+	return is_row(c) ? row_name(&b->names, flame_result(f), c->row, cols, &b->label) : "";
 }
 
 /* Where the last part of a name begins: after the last separator of scopes outside of brackets. */

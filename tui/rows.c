@@ -11,6 +11,8 @@
 #include "query/vocab.h"
 #include "tui/show.h"
 
+#define KEY_GAP 2u /* columns between keys in a label */
+
 static const struct result_cell *cell_of(const struct query_result *r, size_t row, size_t column)
 {
 	return &r->cells[row * r->column_count + column];
@@ -139,22 +141,52 @@ const char *row_key(struct shortener *names, const struct query_result *r, size_
 	return show_cell(scratch, FMT_BYTES, c, r->columns[column].type);
 }
 
+static bool is_shown_key(const struct query_result *r, size_t column)
+{
+	return r->columns[column].is_key && !r->columns[column].is_hidden;
+}
+
+/* What keys from a column on need, each at most its share, with gaps before them. */
+static unsigned cols_from(struct shortener *names, const struct query_result *r, size_t row,
+			  size_t column, unsigned share)
+{
+	char number[FMT_BYTES];
+	unsigned cols = 0;
+	for (size_t i = column; i < r->column_count; i++) {
+		if (is_shown_key(r, i))
+			cols += text_cols(row_key(names, r, row, i, share, number)) + KEY_GAP;
+	}
+	return cols;
+}
+
 const char *row_label(struct shortener *names, const struct query_result *r, size_t row,
 		      unsigned cols, struct buf *scratch)
 {
 	char number[FMT_BYTES];
-	struct graph_frame f;
+	unsigned count = 0, left = cols;
 	buf_clear(scratch);
-	if (row_frame(r, row, &f) && row_is_function(&f))
-		return name_frame(names, &f, cols);
+	for (size_t i = 0; i < r->column_count; i++)
+		count += is_shown_key(r, i);
 	for (size_t i = 0; i < r->column_count && !scratch->has_failed; i++) {
-		unsigned used = scratch->count_bytes ? text_cols(scratch->data) + 2 : 0;
-		if (!r->columns[i].is_key || r->columns[i].is_hidden || used >= cols)
+		if (!is_shown_key(r, i))
 			continue;
-		buf_printf(scratch, "%s%s", used ? "  " : "",
-			   row_key(names, r, row, i, cols - used, number));
+		unsigned later = count > 1 ? cols_from(names, r, row, i + 1, cols / count) : 0;
+		const char *key =
+			row_key(names, r, row, i, left > later ? left - later : 1, number);
+		unsigned taken = text_cols(key) + KEY_GAP;
+		buf_printf(scratch, "%s%s", scratch->count_bytes ? "  " : "", key);
+		left = left > taken ? left - taken : 0;
 	}
 	return scratch->count_bytes && !scratch->has_failed ? scratch->data : "";
+}
+
+const char *row_name(struct shortener *names, const struct query_result *r, size_t row,
+		     unsigned cols, struct buf *scratch)
+{
+	struct graph_frame f;
+	if (has_key(r, "func") && row_frame(r, row, &f) && row_is_function(&f))
+		return name_frame(names, &f, cols);
+	return row_label(names, r, row, cols, scratch);
 }
 
 static uint64_t add_bytes(uint64_t hash, const void *data, size_t bytes)

@@ -28,11 +28,13 @@ bool row_matches(const struct query_result *r, size_t row, const char *text);
 const char *row_key(struct shortener *names, const struct query_result *r, size_t row,
 		    size_t column, unsigned cols, char scratch[FMT_BYTES]);
 /*
- * row_label - what a tree calls it: its function, or its keys side by side.  Borrowed until the next
- * call with the same scratch.
+ * row_label - its keys side by side; row_name - its function alone where that is among them, for who
+ * shows beside it where the function is.  Borrowed until the next call with the same scratch.
  */
 const char *row_label(struct shortener *names, const struct query_result *r, size_t row,
 		      unsigned cols, struct buf *scratch);
+const char *row_name(struct shortener *names, const struct query_result *r, size_t row,
+		     unsigned cols, struct buf *scratch);
 
 /* row_hash - a hash goes on over its keys: FNV-1a. */
 #define ROW_HASH_START 0xcbf29ce484222325u

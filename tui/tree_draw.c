@@ -135,7 +135,7 @@ static void draw_label(const struct tree *t, struct browser *b, const struct are
 	bool is_match = b->find[0] && row_matches(r, at, b->find);
 	struct look plain = look(is_function && f.is_wrapper ? ROLE_DIM : ROLE_TEXT);
 	col = area_put(a, row, col, is_match ? look_bold(ROLE_MATCH) : plain,
-		       row_label(&b->names, r, at, a->cols - col, &b->label));
+		       row_name(&b->names, r, at, a->cols - col, &b->label));
 	if (is_function && col + 12 < a->cols)
 		area_put(a, row, col + 2, look(ROLE_DIM),
 			 name_place(&b->names, &f, a->cols - col - 2, a->cols < 120));
