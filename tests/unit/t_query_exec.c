@@ -792,6 +792,7 @@ static const char *const many[] = {
 	"diff live at 20ms, live at 40ms | by module,addr",
 	"peak func=prase thread=wroker | sum",
 	"peak | source parse",
+	"live | source parse | select self,max,first,last | top 1",
 	"allocated | by stack,thread,time:10ms | bottom 2 by count",
 	"peak | stacks | assert total < 1 \"no\"",
 	"live at @warm any[func~parse not line=3] | by line",

@@ -390,12 +390,24 @@ Test(query_walk, tells_ranges_of_groups)
 	for_each_subject(check_groups);
 }
 
+/* As `source` does: a fourth of the frames has no group. */
+static uint32_t *restrict_groups(struct subject *s, uint64_t *random)
+{
+	size_t count = s->pl.sides[0].file->columns.entry_count;
+	uint32_t *groups = mem_array(count, sizeof *groups);
+	for (size_t i = 0; i < count; i++)
+		groups[i] = random_below(random, 4) ? s->x.space.group_of_entry[0][i] : GROUP_NONE;
+	s->x.space.group_of_entry[0] = groups;
+	return groups;
+}
+
 /* Several groups are a key, some are none; with one key what is below its frames is passed over. */
 static void check_keys(struct subject *s, uint64_t seed)
 {
 	uint64_t random = seed;
 	size_t count = s->x.space.group_count;
 	uint32_t *keys = mem_array(count, sizeof *keys);
+	uint32_t *groups = restrict_groups(s, &random);
 	for (size_t key_count = 1; key_count < 4; key_count++) {
 		for (size_t g = 0; g < count; g++) {
 			uint64_t key = random_below(&random, 2 * key_count + 2);
@@ -404,9 +416,67 @@ static void check_keys(struct subject *s, uint64_t seed)
 		check_ranges(s, keys, key_count);
 	}
 	mem_free(keys);
+	mem_free(groups);
 }
 
 Test(query_walk, tells_ranges_of_keys)
 {
 	for_each_subject(check_keys);
+}
+
+/* ---- what walks are for ------------------------------------------------------------------------ */
+
+static bool sum_frames(struct subject *s)
+{
+	return frames_sum(&s->x, 0);
+}
+
+static bool find_extremes(struct subject *s)
+{
+	extremes_release(&s->x.extremes[0]);
+	return frames_find_extremes(&s->x, 0);
+}
+
+/* Whichever thread it is that has no memory. */
+static void check_without_memory(struct subject *s, bool (*work)(struct subject *s))
+{
+	uint64_t before = mem_count();
+	cr_assert(work(s));
+	uint64_t count = mem_count() - before;
+	for (uint64_t at = 1; at <= count; at++) {
+		mem_fail_at(at);
+		bool is_done = work(s);
+		mem_fail_at(0);
+		cr_assert_not(is_done, "allocation %ju of %ju", (uintmax_t)at, (uintmax_t)count);
+	}
+	cr_assert(work(s));
+}
+
+static void check_all_without_memory(struct subject *s, uint64_t seed)
+{
+	(void)seed;
+	check_without_memory(s, sum_frames);
+	check_without_memory(s, find_extremes);
+}
+
+Test(query_walk, adds_up_all_or_fails)
+{
+	for_each_subject(check_all_without_memory);
+}
+
+static void check_work_stops(struct subject *s, uint64_t seed)
+{
+	if (!(seed % 2)) /* small ones are not looked at */
+		return;
+	s->polls = 0;
+	s->stop_at = 1;
+	cr_assert_not(sum_frames(s));
+	s->pl.was_cancelled = false;
+	s->polls = 0;
+	cr_assert_not(find_extremes(s));
+}
+
+Test(query_walk, stops_while_it_adds_up)
+{
+	for_each_subject(check_work_stops);
 }
