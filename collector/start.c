@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #define MEET_WAIT_MS 5000
+#define LOOK_MS      100
 #ifndef MADV_WIPEONFORK
 #define MADV_WIPEONFORK 18
 #endif
@@ -52,14 +53,53 @@ static const char *socket_path(void)
 	return path;
 }
 
-static bool wait_for(long fd, short events)
+/* The state of a process as proc(5) has it, such as 'T' for stopped; 0 if it cannot be read. */
+static char state_of(uint32_t pid)
 {
-	struct pollfd p = {.fd = (int)fd, .events = events};
-	long n;
-	do
-		n = nc_syscall3(SYS_poll, (long)&p, 1, MEET_WAIT_MS);
-	while (n == -4); /* EINTR */
-	return n == 1;
+	static const char before[] = "/proc/", after[] = "/stat";
+	char path[32], text[128], digits[10], state = 0;
+	size_t at = sizeof before - 1, count = 0;
+	for (; pid; pid /= 10)
+		digits[count++] = (char)('0' + pid % 10);
+	memcpy(path, before, at);
+	while (count)
+		path[at++] = digits[--count];
+	memcpy(path + at, after, sizeof after);
+	long fd = nc_syscall3(SYS_open, (long)path, O_RDONLY | O_CLOEXEC, 0);
+	if (nc_sys_failed(fd))
+		return 0;
+	long bytes = nc_syscall3(SYS_read, fd, (long)text, sizeof text);
+	nc_syscall3(SYS_close, fd, 0, 0);
+	/* The name in front of it has at most 15 bytes, of any kind. */
+	for (long i = 0; i + 2 < bytes; i++)
+		if (text[i] == ')')
+			state = text[i + 2];
+	return state;
+}
+
+/* Was the recorder stopped, by a terminal or a debugger?  Then nobody is to wait for it. */
+static bool is_peer_stopped(long fd)
+{
+	struct ucred peer = {0};
+	socklen_t bytes = sizeof peer;
+	long ret = nc_syscall6(SYS_getsockopt, fd, SOL_SOCKET, SO_PEERCRED, (long)&peer,
+			       (long)&bytes, 0);
+	char state = nc_sys_failed(ret) || peer.pid <= 0 ? 0 : state_of((uint32_t)peer.pid);
+	return state == 'T' || state == 't';
+}
+
+static bool has_answered(long fd)
+{
+	struct pollfd p = {.fd = (int)fd, .events = POLLIN};
+	for (int waited_ms = 0; waited_ms < MEET_WAIT_MS; waited_ms += LOOK_MS) {
+		long n;
+		do
+			n = nc_syscall3(SYS_poll, (long)&p, 1, LOOK_MS);
+		while (n == -4); /* EINTR */
+		if (n || is_peer_stopped(fd))
+			return n == 1;
+	}
+	return false;
 }
 
 static long connect_to(const char *path)
@@ -112,7 +152,7 @@ static long receive_region(long fd)
 			     .msg_iovlen = 1,
 			     .msg_control = &control,
 			     .msg_controllen = sizeof control};
-	if (!wait_for(fd, POLLIN) ||
+	if (!has_answered(fd) ||
 	    nc_syscall3(SYS_recvmsg, fd, (long)&msg, MSG_CMSG_CLOEXEC) != (long)sizeof welcome)
 		return -1;
 	struct cmsghdr *head = CMSG_FIRSTHDR(&msg);

@@ -75,6 +75,8 @@ enum neap_err family_meet(struct recorder *r, struct hello *h, bool is_exec, str
 	};
 	if (!is_child) {
 		n.pidfd = (int)syscall(SYS_pidfd_open, h->pid, 0);
+		if (n.pidfd < 0 && errno == ESRCH)
+			return err_set(e, ERR_ABSENT, "it ended before neap had answered it");
 		if (n.pidfd < 0)
 			return err_sys(e, errno, "watch", "the process");
 	}

@@ -397,6 +397,17 @@ else
 	skip "libc_malloc_debug.so.0 is not installed"
 fi
 
+# A recorder that was stopped keeps nobody waiting: it took 5 s for each of them once.
+record --wait-all -o stopped.%n.%p.neap -- bash -c '
+	kill -STOP $PPID
+	before=$SECONDS
+	for i in 1 2 3 4; do (:); ./known; done
+	echo $((SECONDS - before < 8))
+	kill -CONT $PPID'
+equal "a stopped recorder: exit status" 0 "$status"
+equal "a stopped recorder: nobody waits for long" 1 "$(cat "$tmp/out")"
+rm -f ./*.neap
+
 # ---- watched by others as well ----------------------------------------------------------------------
 # A debugger or a tracer, and programs that start others, change nothing in what they start.
 for watcher in 'gdb -batch -ex run -ex quit --args' 'strace -f -o trace' 'timeout 50' 'setsid -w' 'setarch -R' 'stdbuf -o0'; do
