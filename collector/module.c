@@ -200,7 +200,24 @@ static bool put_mapped(const struct nc_mapped *mapped, void *module)
 	return false;
 }
 
+static void read_mapped(struct nc_ctx *t, struct nc_module *m)
+{
+	nc_maps_each(t->scratch->text, sizeof t->scratch->text, put_mapped, m);
+}
+
 extern void *__libc_stack_end; /* ld.so: where argc and argv are */
+
+/*
+ * `ld.so PROG`: what the kernel started is the loader, which made PROG the first word, or what
+ * --argv0 says.
+ */
+static void read_started(struct nc_ctx *t, struct nc_module *m)
+{
+	const char *const *argv = (const char *const *)__libc_stack_end + 1;
+	if (argv[0])
+		put_absolute(m, argv[0]);
+	read_mapped(t, m);
+}
 
 static void read_path(struct nc_ctx *t, struct nc_module *m, const struct link_map *lm)
 {
@@ -212,10 +229,8 @@ static void read_path(struct nc_ctx *t, struct nc_module *m, const struct link_m
 		m->path[nc_sys_failed(n) ? 0 : n] = 0;
 		if (!m->path[0]) /* no /proc here any more: a chroot since the start */
 			path_append(m, nc.header->exe_path);
-		/* `ld.so PROG`: the kernel knows the loader only, which made PROG the first word. */
-		const char *const *argv = (const char *const *)__libc_stack_end + 1;
-		if (is_loader(m->path) && argv[0])
-			put_absolute(m, argv[0]);
+		if (is_loader(m->path))
+			read_started(t, m);
 		return;
 	}
 	if (!strncmp(lm->l_name, "linux-vdso", 10) || !strncmp(lm->l_name, "linux-gate", 10)) {
@@ -225,7 +240,7 @@ static void read_path(struct nc_ctx *t, struct nc_module *m, const struct link_m
 	}
 	put_absolute(m, lm->l_name);
 	if (is_descriptor(m->path))
-		nc_maps_each(t->scratch->text, sizeof t->scratch->text, put_mapped, m);
+		read_mapped(t, m);
 }
 
 static void read_flags(struct nc_module *m)

@@ -397,6 +397,15 @@ else
 	skip "libc_malloc_debug.so.0 is not installed"
 fi
 
+# The loader is the program, and has another name for what it starts.
+loader=$(readelf -lW known | sed -n 's/.*program interpreter: \(.*\)]/\1/p')
+record -o loaded.neap -- "$loader" ./known
+whole "started by the loader" loaded.neap
+record -o renamed.neap -- "$loader" --argv0 another ./known
+whole "started by the loader under another name" renamed.neap
+equal "started by the loader: nothing is said" "" "$(cat "$tmp/err")"
+rm -f ./*.neap
+
 # A recorder that was stopped keeps nobody waiting: it took 5 s for each of them once.
 record --wait-all -o stopped.%n.%p.neap -- bash -c '
 	kill -STOP $PPID
