@@ -22,46 +22,73 @@
 
 /* ---- places ------------------------------------------------------------------------- */
 
-uint32_t path_finder_place(struct path_finder *f, entry_id entry)
+static uint32_t add_place(const struct graph *g, struct strtab *places, entry_id entry)
 {
-	if (f->place_of[entry] != PLACE_NONE)
-		return f->place_of[entry];
-	struct graph_frame frame = graph_entry(f->g, entry);
+	struct graph_frame frame = graph_entry(g, entry);
 	bool is_address = frame.kind == FRAME_ADDRESS;
 	const uint64_t key[] = {frame.kind, frame.func ? frame.func : frame.module,
 				is_address ? frame.pc : 0, frame.line ? frame.file : 0, frame.line};
-	f->place_of[entry] = strtab_add(&f->places, (const char *)key, sizeof key);
-	return f->place_of[entry];
+	return strtab_add(places, (const char *)key, sizeof key);
 }
 
-static bool find_leaves(struct path_finder *f)
+static bool find_places(struct path_finder *f)
+{
+	struct strtab places = {0};
+	bool is_good = true;
+	for (entry_id entry = 0; is_good && entry < f->columns.entry_count; entry++) {
+		f->place_of[entry] = add_place(f->g, &places, entry);
+		is_good = f->place_of[entry] != UINT32_MAX;
+	}
+	f->place_count = places.count;
+	strtab_release(&places);
+	return is_good;
+}
+
+static void find_leaves(struct path_finder *f)
 {
 	const struct profile *p = graph_profile(f->g);
-	memset(f->place_of, 0xff, graph_entry_count(f->g) * sizeof *f->place_of);
 	for (size_t i = 0; i < p->site_count; i++) {
 		struct site_leaf *leaf = &f->leaf_of_site[i];
 		leaf->node = graph_leaf_node(f->g, profile_site_node(p, i));
 		leaf->place = path_finder_place(f, graph_leaf_entry(f->g, leaf->node));
-		if (leaf->place == PLACE_NONE)
-			return false;
 	}
-	return true;
+}
+
+/* What it works with. */
+static bool make_room(struct path_finder *f)
+{
+	const struct profile *p = graph_profile(f->g);
+	f->path_of_leaf = mem_zarray(p->node_count, sizeof *f->path_of_leaf);
+	f->cohorts = mem_array(p->cohort_count, sizeof *f->cohorts);
+	f->sites = mem_array(p->site_count, sizeof *f->sites);
+	return f->path_of_leaf && f->cohorts && f->sites;
 }
 
 enum neap_err path_finder_init(struct path_finder *f, const struct graph *g, struct err *e)
 {
-	const struct profile *p = graph_profile(g);
+	*f = (struct path_finder){.g = g, .columns = graph_columns(g)};
+	f->place_of = mem_array(f->columns.entry_count, sizeof *f->place_of);
+	f->leaf_of_site = mem_array(graph_profile(g)->site_count, sizeof *f->leaf_of_site);
+	if (make_room(f) && f->place_of && f->leaf_of_site && find_places(f)) {
+		find_leaves(f);
+		return NEAP_OK;
+	}
+	path_finder_release(f);
+	return err_nomem(e, "the call paths");
+}
+
+enum neap_err path_finder_borrow(struct path_finder *f, const struct path_finder *from,
+				 struct err *e)
+{
 	*f = (struct path_finder){
-		.g = g,
-		.columns = graph_columns(g),
-		.place_of = mem_array(graph_entry_count(g), sizeof *f->place_of),
-		.leaf_of_site = mem_array(p->site_count, sizeof *f->leaf_of_site),
-		.path_of_leaf = mem_zarray(p->node_count, sizeof *f->path_of_leaf),
-		.cohorts = mem_array(p->cohort_count, sizeof *f->cohorts),
-		.sites = mem_array(p->site_count, sizeof *f->sites),
+		.g = from->g,
+		.columns = from->columns,
+		.is_borrower = true,
+		.place_count = from->place_count,
+		.place_of = from->place_of,
+		.leaf_of_site = from->leaf_of_site,
 	};
-	if (f->place_of && f->leaf_of_site && f->path_of_leaf && f->cohorts && f->sites &&
-	    find_leaves(f))
+	if (make_room(f))
 		return NEAP_OK;
 	path_finder_release(f);
 	return err_nomem(e, "the call paths");
@@ -69,12 +96,13 @@ enum neap_err path_finder_init(struct path_finder *f, const struct graph *g, str
 
 void path_finder_release(struct path_finder *f)
 {
-	mem_free(f->place_of);
-	mem_free(f->leaf_of_site);
+	if (!f->is_borrower) {
+		mem_free(f->place_of);
+		mem_free(f->leaf_of_site);
+	}
 	mem_free(f->path_of_leaf);
 	mem_free(f->cohorts);
 	mem_free(f->sites);
-	strtab_release(&f->places);
 	*f = (struct path_finder){.g = NULL};
 }
 
@@ -114,8 +142,7 @@ struct chooser {
 	struct row *rows;
 	size_t row_count;
 	uint32_t *first_row; /* by place; NO_ROW: none */
-	size_t place_count;
-	uint32_t *next_row; /* by row: another of the same place; NO_ROW: none */
+	uint32_t *next_row;  /* by row: another of the same place; NO_ROW: none */
 	struct site_of_path *sites;
 	size_t site_count, site_cap;
 	struct path *found; /* in the order of the file */
@@ -130,16 +157,12 @@ struct chooser {
 /* The rows of each place, the first one in front. */
 static bool link_rows(struct chooser *c)
 {
-	for (size_t i = 0; i < c->row_count; i++) {
-		if (path_finder_place(c->f, c->rows[i].entry) == PLACE_NONE)
-			return false;
-	}
-	c->place_count = c->f->places.count;
-	c->first_row = mem_array(c->place_count, sizeof *c->first_row);
+	size_t place_count = c->f->place_count;
+	c->first_row = mem_array(place_count, sizeof *c->first_row);
 	c->next_row = mem_array(c->row_count, sizeof *c->next_row);
 	if (!c->first_row || !c->next_row)
 		return false;
-	memset(c->first_row, 0xff, c->place_count * sizeof *c->first_row);
+	memset(c->first_row, 0xff, place_count * sizeof *c->first_row);
 	for (size_t i = c->row_count; i-- > 0;) {
 		uint32_t *first = &c->first_row[path_finder_place(c->f, c->rows[i].entry)];
 		c->rows[i].shares_place = *first != NO_ROW;
@@ -153,7 +176,7 @@ static bool link_rows(struct chooser *c)
 
 static uint32_t row_of_site(const struct chooser *c, uint32_t place, enum profile_api api)
 {
-	uint32_t row = place < c->place_count ? c->first_row[place] : NO_ROW;
+	uint32_t row = c->first_row[place];
 	while (row != NO_ROW && c->rows[row].api != ROW_ANY_API && c->rows[row].api != (int)api)
 		row = c->next_row[row];
 	return row;

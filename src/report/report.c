@@ -14,7 +14,7 @@ struct report {
 	struct query_session *session;
 	const struct graph *g;
 	const struct report_options *options;
-	struct path_finder finder;
+	struct path_finder finder, second_finder;
 	struct missing missing;
 	struct answer holders; /* of the peak, by function */
 	struct section_table tables[SECTION_COUNT];
@@ -82,12 +82,43 @@ static enum neap_err ask(struct report *r, struct err *e)
 static enum neap_err prepare(struct report *r, struct err *e)
 {
 	enum neap_err code = path_finder_init(&r->finder, r->g, e);
+	if (!code)
+		code = path_finder_borrow(&r->second_finder, &r->finder, e);
 	return code ? code : missing_find(r->g, &r->missing, e);
 }
 
+/* The two tables of what was allocated take as long as the others. */
+static bool is_of_allocated(size_t section_id)
+{
+	return report_sections[section_id].pop == POP_ALLOCATED;
+}
+
+static enum neap_err choose_paths(struct report *r, bool of_allocated, struct path_finder *f,
+				  struct err *e)
+{
+	enum neap_err code = NEAP_OK;
+	for (size_t i = 0; i < SECTION_COUNT && !code; i++) {
+		if (is_of_allocated(i) == of_allocated)
+			code = section_choose_paths(&r->tables[i], f, e);
+	}
+	return code;
+}
+
+static enum neap_err choose_allocated(struct report *r, struct err *e)
+{
+	return choose_paths(r, true, &r->second_finder, e);
+}
+
+static enum neap_err choose_others(struct report *r, struct err *e)
+{
+	return choose_paths(r, false, &r->finder, e);
+}
+
+typedef enum neap_err (*report_work)(struct report *r, struct err *e);
+
 struct half {
 	struct report *r;
-	enum neap_err (*work)(struct report *r, struct err *e);
+	report_work work;
 	enum neap_err code;
 	struct err e;
 };
@@ -100,20 +131,26 @@ static void work_on_half(void *arg)
 
 #define TWO_THREADS_FROM 100000u /* nodes */
 
-/* What no query is needed for is found beside the queries. */
-static enum neap_err gather(struct report *r, struct err *e)
+static enum neap_err do_both(struct report *r, report_work one, report_work other, struct err *e)
 {
-	struct half asked = {.r = r, .work = ask}, prepared = {.r = r, .work = prepare};
+	struct half first = {.r = r, .work = one}, second = {.r = r, .work = other};
 	if (graph_profile(r->g)->node_count >= TWO_THREADS_FROM) {
-		both_run(work_on_half, &asked, &prepared);
+		both_run(work_on_half, &first, &second);
 	} else {
-		work_on_half(&asked);
-		work_on_half(&prepared);
+		work_on_half(&first);
+		work_on_half(&second);
 	}
-	const struct half *failed = asked.code ? &asked : &prepared;
+	const struct half *failed = first.code ? &first : &second;
 	if (failed->code)
 		*e = failed->e;
 	return failed->code;
+}
+
+/* What no query is needed for is found beside the queries. */
+static enum neap_err gather(struct report *r, struct err *e)
+{
+	enum neap_err code = do_both(r, ask, prepare, e);
+	return code ? code : do_both(r, choose_allocated, choose_others, e);
 }
 
 static enum neap_err write_page(struct report *r, struct err *e)
@@ -129,7 +166,7 @@ static enum neap_err write_page(struct report *r, struct err *e)
 		code = chart_write(t, &r->names, r->g, e);
 	for (size_t i = 0; i < SECTION_COUNT && !code; i++) {
 		text_newline(t);
-		code = section_write(t, &r->names, &r->finder, r->options, &r->tables[i], e);
+		code = section_write(t, &r->names, r->g, r->options, &r->tables[i], e);
 	}
 	return code;
 }
@@ -139,6 +176,7 @@ static void report_release(struct report *r)
 	for (size_t i = 0; i < SECTION_COUNT; i++)
 		section_release(&r->tables[i]);
 	answer_release(&r->holders);
+	path_finder_release(&r->second_finder);
 	path_finder_release(&r->finder);
 	missing_release(&r->missing);
 	shortener_release(&r->names);

@@ -200,28 +200,32 @@ static void write_totals(struct text *t, const struct layout *l, const struct ro
 	text_newline(t);
 }
 
-static enum neap_err write_rows(struct text *t, struct shortener *nm, struct path_finder *f,
+enum neap_err section_choose_paths(struct section_table *table, struct path_finder *f,
+				   struct err *e)
+{
+	const struct section *section = table->section;
+	return paths_choose(f, section->pop, graph_whole_run(f->g), section->key, table->rows.rows,
+			    table->rows.count, e);
+}
+
+static enum neap_err write_rows(struct text *t, struct shortener *nm, const struct graph *g,
 				const struct report_options *options, struct section_table *table,
 				struct err *e)
 {
-	const struct section *section = table->section;
 	struct rows *rows = &table->rows;
-	struct layout l = make_layout(f->g, section, rows);
-	enum neap_err code = paths_choose(f, section->pop, graph_whole_run(f->g), section->key,
-					  rows->rows, rows->count, e);
-	if (code)
-		return code;
+	struct layout l = make_layout(g, table->section, rows);
+	enum neap_err code = NEAP_OK;
 	write_columns(t, &l, STYLE_DIM, "bytes", "share", "blocks");
 	text_put(t, STYLE_DIM, "site");
 	text_newline(t);
 	for (size_t i = 0; i < rows->count && !code; i++)
-		code = write_row(t, nm, f->g, options, &l, &rows->rows[i], e);
+		code = write_row(t, nm, g, options, &l, &rows->rows[i], e);
 	if (!code)
 		write_totals(t, &l, rows);
 	return code;
 }
 
-enum neap_err section_write(struct text *t, struct shortener *nm, struct path_finder *f,
+enum neap_err section_write(struct text *t, struct shortener *nm, const struct graph *g,
 			    const struct report_options *options, struct section_table *table,
 			    struct err *e)
 {
@@ -235,7 +239,7 @@ enum neap_err section_write(struct text *t, struct shortener *nm, struct path_fi
 		return NEAP_OK;
 	}
 	if (table->rows.count)
-		return write_rows(t, nm, f, options, table, e);
+		return write_rows(t, nm, g, options, table, e);
 	text_printf(t, STYLE_PLAIN, "  %s", table->section->empty);
 	text_newline(t);
 	return NEAP_OK;

@@ -44,8 +44,11 @@ enum neap_err sections_ask(struct query_session *s, const struct section *sectio
 			   size_t top_count, struct section_table *out, struct err *e);
 void section_release(struct section_table *t);
 
-/* section_write - heading and table; chooses the call paths of the rows. */
-enum neap_err section_write(struct text *t, struct shortener *nm, struct path_finder *f,
+/* section_choose_paths - of its rows, before they are written.  Fails: ERR_NOMEM. */
+enum neap_err section_choose_paths(struct section_table *table, struct path_finder *f,
+				   struct err *e);
+/* section_write - heading and table. */
+enum neap_err section_write(struct text *t, struct shortener *nm, const struct graph *g,
 			    const struct report_options *options, struct section_table *table,
 			    struct err *e);
 

@@ -114,8 +114,6 @@ struct judge {
 static struct evidence *evidence_of(struct judge *j, entry_id entry)
 {
 	uint32_t place = path_finder_place(j->f, entry);
-	if (place == PLACE_NONE)
-		return NULL;
 	uint32_t at = map_find(&j->at, place);
 	if (at != MAP_ABSENT)
 		return &j->items[at];
