@@ -454,9 +454,11 @@ static void check_without_memory(struct subject *s, bool (*work)(struct subject 
 
 static void check_all_without_memory(struct subject *s, uint64_t seed)
 {
-	(void)seed;
 	check_without_memory(s, sum_frames);
 	check_without_memory(s, find_extremes);
+	uint32_t *groups = restrict_groups(s, &seed);
+	cr_assert(find_extremes(s));
+	mem_free(groups);
 }
 
 Test(query_walk, adds_up_all_or_fails)
