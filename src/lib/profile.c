@@ -139,7 +139,9 @@ bool neap_profile_is_exact(const struct neap_profile *p)
 		if (p->p->drops[i])
 			return false;
 	}
-	return !p->p->damage.text[0] && !p->p->run.sample_bytes;
+	const struct profile_source *s = &p->p->source; /* of recorded profiles all false */
+	bool is_whole = !s->is_estimated && !s->is_partial && !s->has_left_out;
+	return is_whole && !p->p->damage.text[0] && !p->p->run.sample_bytes;
 }
 
 void neap_profile_damage(const struct neap_profile *p, struct neap_damage *out)

@@ -86,6 +86,11 @@ example "$tmp/hostile.neap" "peak | by func"
 equal "drops are told, and it is not exact" "0 exact: no" "$status $(grep '^exact: ' "$tmp/out")"
 equal "drops have a meaning" yes "$(grep -q '^blocks not counted: .*: [0-9]*$' "$tmp/out" && echo yes)"
 
+printf 'main;f 10\nmain;g many\n' >"$tmp/odd.folded"
+"$NEAP" import -o "$tmp/odd.neap" "$tmp/odd.folded" >/dev/null 2>&1
+example "$tmp/odd.neap" "live | by func"
+equal "what an import left out is missing" "0 exact: no" "$status $(grep '^exact: ' "$tmp/out")"
+
 # ---- a recorded profile -------------------------------------------------------------------------
 
 if [ ! -e "${NEAP_COLLECTOR:-$builddir_abs/collector/.libs/libneap-collector.so}" ]; then

@@ -106,7 +106,7 @@ void neap_profile_ending(const struct neap_profile *p, struct neap_ending *out);
 
 /* ---- how exact it is --------------------------------------------------------------- */
 
-/* neap_profile_is_exact - were all blocks counted: nothing sampled, dropped or damaged? */
+/* neap_profile_is_exact - were all blocks counted: nothing sampled, dropped or damaged, here or in what was imported? */
 bool neap_profile_is_exact(const struct neap_profile *p);
 
 struct neap_damage {
