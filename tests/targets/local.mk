@@ -59,7 +59,8 @@ target_programs = \
 	tests/targets/93-crowd \
 	tests/targets/94-locked \
 	tests/targets/95-unforeseen \
-	tests/targets/96-other-stack
+	tests/targets/96-other-stack \
+	tests/targets/97-late-peak
 target_plugins = \
 	tests/targets/lib59early.so \
 	tests/targets/lib61safe.so \
@@ -218,6 +219,8 @@ tests/targets/95-unforeseen: $(target_dir)/95-unforeseen.c tests/targets/lib95od
 	$(target_cc) -pthread -o $@ $(target_dir)/95-unforeseen.c -ldl
 tests/targets/96-other-stack: $(target_dir)/96-other-stack.c
 	$(target_cc) -pthread -o $@ $(target_dir)/96-other-stack.c
+tests/targets/97-late-peak: $(target_dir)/97-late-peak.c
+	$(target_cc) -o $@ $(target_dir)/97-late-peak.c
 tests/targets/56-inline: $(target_dir)/56-inline.cpp
 	$(target_cxx) -o $@ $(target_dir)/56-inline.cpp
 
@@ -279,5 +282,6 @@ EXTRA_DIST += \
 	tests/targets/94-locked.c \
 	tests/targets/95-unforeseen.c \
 	tests/targets/96-other-stack.c \
+	tests/targets/97-late-peak.c \
 	tests/targets/56-inline.cpp \
 	tests/targets/plug18.inc.c
