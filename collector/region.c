@@ -207,16 +207,17 @@ uint32_t nc_region_max(enum nc_section_id section)
 	return max < shape[section].max_count ? max : shape[section].max_count;
 }
 
+/* What cannot be mapped is not handed out either: the recorder reads all that was. */
 uint32_t nc_region_take(enum nc_section_id section, uint32_t count)
 {
 	uint32_t *used = &nc.header->used_count[section], max = nc_region_max(section);
 	uint32_t first = __atomic_load_n(used, __ATOMIC_RELAXED);
 	do {
-		if (first + count > max)
+		if (first + count > max || !nc_region_map(section, first))
 			return NC_NONE;
 	} while (!__atomic_compare_exchange_n(used, &first, first + count, true, __ATOMIC_RELAXED,
 					      __ATOMIC_RELAXED));
-	return nc_region_map(section, first) ? first : NC_NONE;
+	return first;
 }
 
 void nc_drop(enum nc_drop cause)
