@@ -94,22 +94,34 @@ static enum neap_err write_it(struct query_session *session, const struct reques
 	return code;
 }
 
-static enum neap_err report(const struct request *r, struct err *e)
+static enum neap_err open_session(const struct request *r, struct query_session **out,
+				  struct err *e)
 {
 	const struct query_options options = {
 		.open = exchange_open, .cursor_ns = UINT64_MAX, .wrappers = r->settings.wrappers};
-	struct query_session *session = NULL;
 	char *newest = NULL;
 	enum neap_err code = r->path ? NEAP_OK : newest_profile(".", &newest, e);
 	if (!code)
-		code = query_session_new(&options, &session, e);
+		code = query_session_new(&options, out, e);
 	if (!code)
-		code = query_session_open(session, r->path ? r->path : newest, e);
-	if (!code)
-		code = write_it(session, r, e);
-	query_session_free(session);
+		code = query_session_open(*out, r->path ? r->path : newest, e);
 	mem_free(newest);
 	return code;
+}
+
+static int report(const struct request *r)
+{
+	struct query_session *session = NULL;
+	struct err e = {0};
+	int status;
+	if (open_session(r, &session, &e))
+		status = cmd_fail_to_read(&e);
+	else if (write_it(session, r, &e))
+		status = cmd_fail(&e);
+	else
+		status = cmd_finish(CMD_OK);
+	query_session_free(session);
+	return status;
 }
 
 static int run_on(struct request *r)
@@ -118,11 +130,7 @@ static int run_on(struct request *r)
 		r->options.width_cols = screen_width();
 	r->options.has_colour = screen_has_colour(r->colour);
 	r->options.is_utf8 = screen_is_utf8();
-	struct err e = {0};
-	enum neap_err code = report(r, &e);
-	if (code == ERR_UNSUPPORTED) /* too short for suspects */
-		return cmd_fail(&e);
-	return code ? cmd_fail_to_read(&e) : cmd_finish(CMD_OK);
+	return report(r);
 }
 
 static int run(int argc, char **argv)

@@ -78,6 +78,12 @@ if mkfifo pipe 2>/dev/null; then
 	wait
 fi
 
+adhoc=$srcdir_abs/tests/exchange/adhoc.dhat.json
+says 3 "which counts something" report "$adhoc"
+says 3 "which counts something" query "$adhoc" live
+says 3 "which counts something" diff a.neap "$adhoc"
+says 3 "which counts something" export "$adhoc" -o out.svg
+
 # What is left out of a file is said wherever its numbers are shown.
 printf 'main;f 10\nmain;g many\n' >odd.folded
 says 0 "odd.folded: parts that made no sense were left out; neap report names them" query odd.folded 'live | sum'
