@@ -71,6 +71,14 @@ const char *fmt_count(char *dst, size_t cap, int64_t count)
 	return dst;
 }
 
+const char *fmt_things(char *dst, size_t cap, int64_t count, const char *thing)
+{
+	char number[FMT_BYTES];
+	snprintf(dst, cap, "%s %s%s", fmt_count(number, sizeof number, count), thing,
+		 count == 1 ? "" : "s");
+	return dst;
+}
+
 const char *fmt_pct(char *dst, size_t cap, double part, double whole)
 {
 	double tenths = part / whole * 1000;

@@ -14,6 +14,9 @@
 
 const char *fmt_bytes(char *dst, size_t cap, int64_t bytes); /* "0 B", "42.1 MiB", "-3.0 KiB" */
 const char *fmt_count(char *dst, size_t cap, int64_t count); /* "1,234,567" */
+/* "1 block", "1,234 blocks", of the word for one; FMT_THINGS_BYTES is enough. */
+#define FMT_THINGS_BYTES 64
+const char *fmt_things(char *dst, size_t cap, int64_t count, const char *thing);
 const char *fmt_pct(char *dst, size_t cap, double part,
 		    double whole);                            /* "12.3 %"; "-" if whole is 0 */
 const char *fmt_duration(char *dst, size_t cap, uint64_t ns); /* "0.50 s", "12.3 ms", "1 h 02 m" */

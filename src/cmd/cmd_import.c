@@ -229,9 +229,11 @@ static void summarise(void *arg, const struct profile_source *s, snap_id snapsho
 		      uint32_t node_count)
 {
 	struct buf *out = &((struct importing *)arg)->summary;
-	buf_printf(out, "imported from %s%s%s%s, %u snapshot%s, %u call paths%s\n", s->title,
-		   *s->producer ? " (" : "", s->producer, *s->producer ? ")" : "", snapshot_count,
-		   snapshot_count == 1 ? "" : "s", node_count,
+	char snapshots[FMT_THINGS_BYTES], paths[FMT_THINGS_BYTES];
+	buf_printf(out, "imported from %s%s%s%s, %s, %s%s\n", s->title, *s->producer ? " (" : "",
+		   s->producer, *s->producer ? ")" : "",
+		   fmt_things(snapshots, sizeof snapshots, snapshot_count, "snapshot"),
+		   fmt_things(paths, sizeof paths, node_count, "call path"),
 		   s->is_estimated ? ", estimated from samples" : "");
 	if (s->unknown) {
 		buf_puts(out, "not known: ");

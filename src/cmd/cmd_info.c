@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "src/base/buf.h"
+#include "src/base/fmt.h"
 #include "src/base/mem.h"
 #include "src/cmd/cmd.h"
 #include "src/cmd/find.h"
@@ -89,14 +90,17 @@ static enum neap_err dump(const char *path, struct buf *out, struct err *e)
 /* Findings, or that there are none; *status_out is 1 if there are. */
 static void check(const struct profile *p, struct buf *out, int *status_out)
 {
+	char cohorts[FMT_THINGS_BYTES], snapshots[FMT_THINGS_BYTES];
 	size_t count = profile_check(p, out);
 	if (p->damage.text[0]) {
 		buf_printf(out, "damage: %s\n", p->damage.text);
 		count++;
 	}
 	if (!count)
-		buf_printf(out, "no findings: %zu cohorts, %zu snapshots\n", p->cohort_count,
-			   p->snapshot_count);
+		buf_printf(out, "no findings: %s, %s\n",
+			   fmt_things(cohorts, sizeof cohorts, (int64_t)p->cohort_count, "cohort"),
+			   fmt_things(snapshots, sizeof snapshots, (int64_t)p->snapshot_count,
+				      "snapshot"));
 	*status_out = count ? CMD_FAILED : CMD_OK;
 }
 

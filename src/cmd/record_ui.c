@@ -113,16 +113,18 @@ static const struct record_file *first_file(const struct record_result *r)
 
 static void print_totals(const struct record_file *f)
 {
-	char peak[FMT_BYTES], live[FMT_BYTES], blocks[FMT_BYTES], allocs[FMT_BYTES], all[FMT_BYTES];
-	fprintf(stderr, "neap: peak %s, leaked %s in %s blocks, %s allocations of %s in all\n",
+	char peak[FMT_BYTES], live[FMT_BYTES], all[FMT_BYTES];
+	char blocks[FMT_THINGS_BYTES], allocs[FMT_THINGS_BYTES];
+	fprintf(stderr, "neap: peak %s, leaked %s in %s, %s of %s in all\n",
 		fmt_bytes(peak, sizeof peak, (int64_t)f->peak_bytes),
 		fmt_bytes(live, sizeof live, (int64_t)f->live_bytes),
-		fmt_count(blocks, sizeof blocks, (int64_t)f->live_blocks),
-		fmt_count(allocs, sizeof allocs, (int64_t)f->alloc_count),
+		fmt_things(blocks, sizeof blocks, (int64_t)f->live_blocks, "block"),
+		fmt_things(allocs, sizeof allocs, (int64_t)f->alloc_count, "allocation"),
 		fmt_bytes(all, sizeof all, (int64_t)f->alloc_bytes));
 	if (f->lost_count)
-		fprintf(stderr, "neap: %s blocks could not be counted; neap info %s says why\n",
-			fmt_count(blocks, sizeof blocks, (int64_t)f->lost_count), f->path);
+		fprintf(stderr, "neap: %s could not be counted; neap info %s says why\n",
+			fmt_things(blocks, sizeof blocks, (int64_t)f->lost_count, "block"),
+			f->path);
 	if (f->unseen_bytes)
 		fprintf(stderr,
 			"neap: it had %s more than its heap: mapped directly, or by an allocator "

@@ -287,13 +287,13 @@ static void text_peak(const struct profile *p, const struct text *t)
 
 static void text_counts(const struct profile *p, const struct totals *sum, const struct text *t)
 {
-	char a[FMT_BYTES], b[FMT_BYTES], c[FMT_BYTES], d[FMT_BYTES];
+	char a[FMT_THINGS_BYTES], b[FMT_THINGS_BYTES], c[FMT_THINGS_BYTES], d[FMT_THINGS_BYTES];
 	label(t, "Call tree:");
-	buf_printf(t->out, "%s nodes, %s frames, %s sites, %s cohorts\n",
-		   fmt_count(a, sizeof a, (int64_t)(p->node_count - PROFILE_NODE_FIRST)),
-		   fmt_count(b, sizeof b, (int64_t)profile_own_frames(p)),
-		   fmt_count(c, sizeof c, (int64_t)p->site_count),
-		   fmt_count(d, sizeof d, (int64_t)p->cohort_count));
+	buf_printf(t->out, "%s, %s, %s, %s\n",
+		   fmt_things(a, sizeof a, (int64_t)(p->node_count - PROFILE_NODE_FIRST), "node"),
+		   fmt_things(b, sizeof b, (int64_t)profile_own_frames(p), "frame"),
+		   fmt_things(c, sizeof c, (int64_t)p->site_count, "site"),
+		   fmt_things(d, sizeof d, (int64_t)p->cohort_count, "cohort"));
 	label(t, "Threads:");
 	if (knows(p, FACT_THREADS))
 		buf_printf(t->out, "%zu\n", p->thread_count);

@@ -77,9 +77,9 @@ static enum neap_err find_instant(struct query_session *session, const struct gr
 	snap_id last = graph_last_snap(g);
 	if (last < SUSPECT_SNAPSHOTS_LEAST)
 		return err_set(e, ERR_UNSUPPORTED,
-			       "%u snapshots are too few to see what keeps growing (%u are "
-			       "needed); record for longer, or with a shorter --interval",
-			       last, SUSPECT_SNAPSHOTS_LEAST);
+			       "%u snapshot%s too few to see what keeps growing (%u are needed); "
+			       "record for longer, or with a shorter --interval",
+			       last, last == 1 ? " is" : "s are", SUSPECT_SNAPSHOTS_LEAST);
 	snprintf(query, sizeof query, "live | timeline %u", last); /* a row per snapshot */
 	enum neap_err code = answer_get(session, query, &timeline, e);
 	if (code)

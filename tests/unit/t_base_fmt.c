@@ -35,6 +35,9 @@ Test(fmt, counts_have_separators)
 	IS(fmt_count(dst, sizeof dst, 999), "999");
 	IS(fmt_count(dst, sizeof dst, 1000), "1,000");
 	IS(fmt_count(dst, sizeof dst, -1234567), "-1,234,567");
+	IS(fmt_things(dst, sizeof dst, 0, "block"), "0 blocks");
+	IS(fmt_things(dst, sizeof dst, 1, "block"), "1 block");
+	IS(fmt_things(dst, sizeof dst, -1234567, "block"), "-1,234,567 blocks");
 	IS(fmt_count(dst, sizeof dst, INT64_MIN), "-9,223,372,036,854,775,808");
 	IS(fmt_count(dst, FMT_BYTES, INT64_MAX), "9,223,372,036,854,775,807");
 }
