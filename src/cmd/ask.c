@@ -301,17 +301,18 @@ static int explain_statement(struct asking *a, size_t i, bool *is_answered)
 	return status;
 }
 
-/* `live of FILE` looks at any file, `diff` at both. */
+/* With two files, a query that is no diff is hardly meant; one that names its file is. */
 static void note_unused(const struct asking *a)
 {
-	if (a->file_count < 2)
-		return;
-	for (size_t i = 0; i < a->script->statement_count; i++) {
+	for (size_t i = 0; a->file_count > 1 && i < a->script->statement_count; i++) {
 		const struct ast_query *q = &a->script->statements[i].query;
-		if (!a->script->statements[i].is_let && (q->head == HEAD_DIFF || q->a.has_file))
-			return;
+		bool is_plain = !a->script->statements[i].is_let && q->head == HEAD_SOURCE;
+		if (!is_plain || q->a.has_file)
+			continue;
+		screen_say("note: only `diff` compares two files; the first alone is asked: ",
+			   a->text + q->span.start, q->span.bytes);
+		return;
 	}
-	say("note: only `diff` compares two files; not looked at: ", a->files[1]);
 }
 
 static int run_statements(struct asking *a)

@@ -1,6 +1,7 @@
 /* neap export: an answer as a file of another tool. */
 #include "config.h"
 
+#include "query/parse.h"
 #include "query/vocab.h"
 #include "src/base/buf.h"
 #include "src/cmd/ask.h"
@@ -113,7 +114,7 @@ static int take_option(int option, const char *value, void *request)
 /* A query has more than one word or begins with a population; a file called so needs a slash. */
 static bool is_query(const char *arg)
 {
-	size_t bytes = strcspn(arg, " \t\n|");
+	size_t bytes = strcspn(arg, " \t\n|;");
 	return (strpbrk(arg, "| \t\n") && access(arg, F_OK) != 0) ||
 	       vocab_find(&vocab_populations, arg, bytes);
 }
@@ -154,7 +155,7 @@ static void put_quoted(struct buf *out, const char *s)
 
 static void put_format(const struct exporting *ex, struct buf *text)
 {
-	buf_printf(text, " | as %s", exchange_format_info(ex->format)->name);
+	buf_printf(text, "\n| as %s", exchange_format_info(ex->format)->name); /* behind comments */
 	if (ex->output) {
 		buf_puts(text, " to ");
 		put_quoted(text, ex->output);
@@ -169,14 +170,37 @@ static void default_query(void *arg, const char *population, struct buf *text)
 	put_format(ex, text);
 }
 
+/* What cannot be parsed is said when it is run. */
+static int check_single(const char *query, size_t bytes)
+{
+	struct query_error error;
+	struct ast_script *script = NULL;
+	size_t query_count = 0;
+	if (query_parse(query, bytes, &script, &error))
+		return CMD_OK;
+	for (size_t i = 0; i < script->statement_count; i++)
+		query_count += !script->statements[i].is_let;
+	query_script_free(script);
+	if (query_count < 2)
+		return CMD_OK;
+	return cmd_bad_usage(&cmd_export, "a file holds the answer to one query, and these are %zu",
+			     query_count);
+}
+
 static int ask_for(struct exporting *ex, const char *query)
 {
 	struct buf text = {0};
 	if (!query)
 		return ask_run_default(&ex->ask, default_query, ex);
-	buf_puts(&text, query);
+	size_t bytes = strlen(query);
+	while (bytes && strchr(" \t\n;", query[bytes - 1]))
+		bytes--;
+	int status = check_single(query, bytes);
+	if (status)
+		return status;
+	buf_put(&text, query, bytes);
 	put_format(ex, &text);
-	int status = ask_run_made(&ex->ask, &text);
+	status = ask_run_made(&ex->ask, &text);
 	buf_release(&text);
 	return status;
 }

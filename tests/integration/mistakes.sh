@@ -96,10 +96,12 @@ quiet "left out" query even.folded 'live | sum'
 
 # ---- queries
 
-says 0 "only \`diff\` compares two files; not looked at: b.neap" query a.neap b.neap live
-quiet "not looked at" query a.neap b.neap 'diff live'
-quiet "not looked at" query a.neap b.neap 'diff live at start, live at end of b.neap'
-quiet "not looked at" query a.neap 'live'
+says 0 "only \`diff\` compares two files; the first alone is asked: live" query a.neap b.neap live
+says 0 "the first alone is asked: peak" diff a.neap b.neap 'live; peak'
+quiet "the first alone" query a.neap b.neap 'diff live; | by module'
+quiet "the first alone" query a.neap b.neap 'diff live at start, live at end of b.neap'
+quiet "the first alone" query a.neap b.neap 'live of b.neap'
+quiet "the first alone" query a.neap 'live'
 echo 'live | sum' >script
 says 2 "a query or a script, not both: -f and 'live'" query a.neap -f script live
 says 2 "a query or a script, not both: -f and 'peak | sum'" query -f script 'peak | sum'
@@ -122,6 +124,14 @@ says 2 "= help: module~plugin finds 'plugin.so'" query --strict a.neap 'live mod
 quiet "finds" query a.neap 'live module=zzzzzz'
 says 2 "the range ends before it begins" query a.neap 'live size in 64K..1K'
 quiet "error" query a.neap 'live size in 1K..1K'
+
+says 2 "a file holds the answer to one query, and these are 2" export a.neap 'live; peak' -o two.csv
+for query in 'live # all of it' 'live;' $'live\n' $'let x = size > 3\nlive $x # large'; do
+	rm -f out.csv
+	quiet "func" export a.neap "$query" -o out.csv
+	equal "neap export '$query' writes its file" func "$(head -c 4 out.csv 2>&1)"
+done
+says 2 "query:1:8" export a.neap 'live | bogus # x' -o out.csv
 
 # The line and the column of a script, with what comes before it in several lines.
 printf 'let a = size > 3\nlive $a | sum\nlive siez > 3\n' >script
