@@ -73,7 +73,7 @@ static int parse(int argc, char **argv, struct request *r)
 	if (argc - optind > 1)
 		return cmd_bad_usage(&cmd_info, "one FILE at a time, not also '%s'",
 				     argv[optind + 1]);
-	r->path = argv[optind];
+	r->path = argv[optind] ? profile_path(argv[optind]) : NULL;
 	return CMD_OK;
 }
 

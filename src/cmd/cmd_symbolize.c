@@ -100,7 +100,10 @@ static int parse(int argc, char **argv, struct request *r)
 	if (argc - optind > 1)
 		return cmd_bad_usage(&cmd_symbolize, "one profile at a time, but '%s' is another",
 				     argv[optind + 1]);
-	r->path = argv[optind];
+	r->path = argv[optind] ? profile_path(argv[optind]) : NULL;
+	if (r->path && !strcmp(r->path, "/dev/stdin") && !r->output)
+		return cmd_bad_usage(&cmd_symbolize,
+				     "standard input cannot be replaced: say where to, -o FILE");
 	return CMD_OK;
 }
 

@@ -91,3 +91,8 @@ enum neap_err newest_profile(const char *dir, char **path_out, struct err *e)
 	mem_free(best.name);
 	return code;
 }
+
+const char *profile_path(const char *name)
+{
+	return strcmp(name, "-") != 0 ? name : "/dev/stdin";
+}

@@ -12,4 +12,7 @@
  */
 enum neap_err newest_profile(const char *dir, char **path_out, struct err *e);
 
+/* profile_path - of a name at the command line: "-" is standard input, as for import and query. */
+const char *profile_path(const char *name);
+
 #endif

@@ -84,6 +84,15 @@ says 3 "which counts something" query "$adhoc" live
 says 3 "which counts something" diff a.neap "$adhoc"
 says 3 "which counts something" export "$adhoc" -o out.svg
 
+equal "neap info -: standard input" "File:       /dev/stdin" "$("$NEAP" info - <a.neap 2>&1 | head -n 1 | cut -d, -f 1)"
+says 2 "standard input cannot be replaced: say where to, -o FILE" symbolize -
+says 2 "standard input cannot be replaced" symbolize /dev/stdin
+if "$NEAP" symbolize -q -o named.neap - <a.neap >said 2>&1 && "$NEAP" info named.neap >/dev/null; then
+	ok "neap symbolize -o FILE -"
+else
+	bad "neap symbolize -o FILE -" "$(cat said)"
+fi
+
 # What is left out of a file is said wherever its numbers are shown.
 printf 'main;f 10\nmain;g many\n' >odd.folded
 says 0 "odd.folded: parts that made no sense were left out; neap report names them" query odd.folded 'live | sum'
