@@ -148,6 +148,10 @@ static const char *slashes_warning(const struct ast_compare *c)
 
 void want_fields(struct parser *p)
 {
+	if (p->is_assert) {
+		parser_want_vocab(p, &vocab_columns);
+		return;
+	}
 	for (size_t i = 0; i < vocab_fields.count; i++) {
 		const struct vocab_word *f = &vocab_fields.words[i];
 		if (p->place != PLACE_FRAME || f->of == OF_FRAME)
@@ -185,7 +189,8 @@ bool fail_unknown_field(struct parser *p, const struct token *t)
 		parser_fail_at(p, t->span, "'%s' belongs to the allocation, not to a frame", shown);
 		return parser_help(p, "write '%s' outside the brackets", shown);
 	}
-	return parser_fail_at(p, t->span, "unknown field '%s'", shown);
+	return parser_fail_at(p, t->span, "unknown %s '%s'", p->is_assert ? "column" : "field",
+			      shown);
 }
 
 void note_let_use(struct parser *p, const char *column, const char *not_frame)

@@ -22,7 +22,7 @@ static const char *const reserved[] = {"and", "or", "not", "in", "of", "at"};
 static bool is_primary_next(struct parser *p)
 {
 	want_fields(p);
-	if (p->place != PLACE_FRAME) {
+	if (p->place != PLACE_FRAME && !p->is_assert) {
 		parser_want_vocab(p, &vocab_quantifiers);
 		parser_want(p, "path", "calls: a > b, a >> b");
 	}

@@ -513,6 +513,12 @@ static const struct query_mistake {
 			      " | live size > 1.2.3\n"
 			      " |             ^~~~~\n"
 			      " = expected: a size such as 64K\n"},
+	{"live | assert totl < 3", "error: unknown column 'totl'\n"
+				   " --> query:1:15\n"
+				   " | live | assert totl < 3\n"
+				   " |               ^~~~\n"
+				   " = expected: self, total, count, allocs, ...\n"
+				   " = help: did you mean 'total'?\n"},
 	{"live | assert total < 3 \"x\" \"y\"", "error: unexpected '\"y\"'\n"
 						" --> query:1:29\n"
 						" | live | assert total < 3 \"x\" \"y\"\n"
