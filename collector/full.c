@@ -272,7 +272,7 @@ static enum step step_row(struct nc_ctx *t, struct regs *r, const struct nc_row 
 	if (is_elsewhere ? !nc_is_code(t, caller.v[NC_RIP]) : caller.v[NC_RSP] <= r->v[NC_RSP])
 		return LOST;
 	*r = caller;
-	return caller.v[NC_RIP] ? STEPPED : LAST;
+	return caller.v[NC_RIP] >= NC_CODE_MIN_VA ? STEPPED : LAST;
 }
 
 static enum step step_frame_pointer(struct nc_ctx *t, struct regs *r)

@@ -440,10 +440,13 @@ NC_INLINE struct nc_rule nc_rule_get(struct nc_ctx *t, uint64_t pc)
 		return nc_rule_of_word(word);
 	return nc_rule_find(t, pc);
 }
+/* No code lies below: what is found there in place of a return address, 0 or argc, ends the stack. */
+#define NC_CODE_MIN_VA 4096ull
 /* nc_is_code - is this an address of code that is known? */
 NC_INLINE bool nc_is_code(struct nc_ctx *t, uint64_t pc)
 {
-	return pc && pc <= NC_KEY_PC_MASK && nc_rule_get(t, pc).step != NC_STEP_LOST;
+	return pc >= NC_CODE_MIN_VA && pc <= NC_KEY_PC_MASK &&
+	       nc_rule_get(t, pc).step != NC_STEP_LOST;
 }
 void nc_rules_purge(uint64_t start_va, uint64_t end_va);
 void nc_rules_purge_modules(bool (*is_kept)(uint32_t module)); /* 0: in no module */

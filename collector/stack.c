@@ -132,7 +132,7 @@ static enum outcome step_ruled(struct nc_ctx *t, struct walk *w, struct nc_rule 
 	if (w->pc > NC_KEY_PC_MASK)
 		return ENDED;
 	w->root = NC_NODE_ROOT;
-	return w->pc ? STEPPED : ENDED;
+	return w->pc >= NC_CODE_MIN_VA ? STEPPED : ENDED;
 }
 
 /* A step that step_fast refused. */
@@ -177,7 +177,7 @@ NC_INLINE bool step_fast(const struct nc_ctx *t, struct walk *w, struct nc_rule 
 			(is_saved && !is_in_range(t, rbp_va))))
 		return false;
 	uint64_t pc = nc_load(cfa - 8);
-	if (NC_UNLIKELY(pc - 1 >= NC_KEY_PC_MASK))
+	if (NC_UNLIKELY(pc - NC_CODE_MIN_VA > NC_KEY_PC_MASK - NC_CODE_MIN_VA))
 		return false;
 	f->pc = w->pc;
 	f->sp = w->sp;

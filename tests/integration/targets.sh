@@ -89,6 +89,7 @@ target 90-same-places.c "$targets"
 target 96-other-stack.c -- --inclusive 'func=from_first allocs=15000 bytes=615000' \
 	--inclusive 'func=from_second allocs=15000 bytes=615000'
 target 97-late-peak.c -- --peak base=1000003 --peak in_destructor=9000019 --peak-total 10000022..10000022
+target 98-own-start.c x y -- --callers in_start=_start --inclusive 'func=_start allocs=30' --inclusive 'func=0x3 allocs=0'
 target 82-late-keys.c
 if wanted 82; then
 	equal "82-late-keys: threads" 241 "$("$NEAP" info "$file" | sed -n 's/^Threads: *//p')"

@@ -60,7 +60,8 @@ target_programs = \
 	tests/targets/94-locked \
 	tests/targets/95-unforeseen \
 	tests/targets/96-other-stack \
-	tests/targets/97-late-peak
+	tests/targets/97-late-peak \
+	tests/targets/98-own-start
 target_plugins = \
 	tests/targets/lib59early.so \
 	tests/targets/lib61safe.so \
@@ -221,6 +222,8 @@ tests/targets/96-other-stack: $(target_dir)/96-other-stack.c
 	$(target_cc) -pthread -o $@ $(target_dir)/96-other-stack.c
 tests/targets/97-late-peak: $(target_dir)/97-late-peak.c
 	$(target_cc) -o $@ $(target_dir)/97-late-peak.c
+tests/targets/98-own-start: $(target_dir)/98-own-start.c
+	$(target_cc) -nostartfiles -o $@ $(target_dir)/98-own-start.c
 tests/targets/56-inline: $(target_dir)/56-inline.cpp
 	$(target_cxx) -o $@ $(target_dir)/56-inline.cpp
 
@@ -283,5 +286,6 @@ EXTRA_DIST += \
 	tests/targets/95-unforeseen.c \
 	tests/targets/96-other-stack.c \
 	tests/targets/97-late-peak.c \
+	tests/targets/98-own-start.c \
 	tests/targets/56-inline.cpp \
 	tests/targets/plug18.inc.c
