@@ -132,14 +132,6 @@ int main(int argc, char **argv)
 C
 $CC -g -O2 -w -o user user.c -ldl && $CC -g -O2 -w -fPIC -shared -o known.so gone.c || exit 1
 echo 'int another(int x) { return 3 * x; }' >another.c && $CC -fPIC -shared -o another.so another.c
-# The kernel lets few open a file that is mapped and has no name: not every root, in a container.
-opens_mapped() {
-	local file
-	for file in "/proc/$BASHPID/map_files"/*; do
-		{ : <"$file"; } 2>/dev/null && return
-	done
-	return 1
-}
 for fate in keep delete replace; do
 	cp known.so libgone.so
 	record -o gone.neap -- ./user $fate
