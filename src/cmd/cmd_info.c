@@ -154,9 +154,11 @@ static int run(int argc, char **argv)
 		code = answer(&r, r.path ? r.path : newest, &out, &status, &e);
 	if (!code && out.count_bytes)
 		fwrite(out.data, 1, out.count_bytes, stdout);
+	if (code)
+		status = profile_fail(r.path ? r.path : ".", &e);
 	buf_release(&out);
 	mem_free(newest);
-	return code ? cmd_fail_to_read(&e) : cmd_finish(status);
+	return code ? status : cmd_finish(status);
 }
 
 static const char usage[] =

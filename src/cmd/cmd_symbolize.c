@@ -403,7 +403,7 @@ static int run_on(const struct request *r, const char *path)
 	if (!code)
 		return cmd_finish(CMD_OK);
 	if (is_unreadable)
-		return cmd_fail_to_read(&e);
+		return profile_fail(path, &e);
 	cmd_fail(&e);
 	return CMD_FAILED;
 }

@@ -5,9 +5,12 @@
 
 #include "src/base/buf.h"
 #include "src/base/mem.h"
+#include "src/cmd/cmd.h"
+#include "src/exchange/exchange.h"
 
 #include <dirent.h>
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -95,4 +98,15 @@ enum neap_err newest_profile(const char *dir, char **path_out, struct err *e)
 const char *profile_path(const char *name)
 {
 	return strcmp(name, "-") != 0 ? name : "/dev/stdin";
+}
+
+int profile_fail(const char *path, const struct err *e)
+{
+	bool is_pipe = !strcmp(path, "/dev/stdin");
+	const char *title = e->code == ERR_FORMAT && !is_pipe ? exchange_title(path) : NULL;
+	int status = cmd_fail_to_read(e);
+	if (title)
+		fprintf(stderr, "neap: it comes from %s; neap import makes a profile of it\n",
+			title);
+	return status;
 }

@@ -12,6 +12,9 @@
  */
 enum neap_err newest_profile(const char *dir, char **path_out, struct err *e);
 
+/* profile_fail - cmd_fail_to_read, and what to do with a file of another tool. */
+int profile_fail(const char *path, const struct err *e);
+
 /* profile_path - of a name at the command line: "-" is standard input, as for import and query. */
 const char *profile_path(const char *name);
 

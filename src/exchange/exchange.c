@@ -117,6 +117,18 @@ static enum neap_err detect(struct input *in, enum exchange_format *out, struct 
 		       *input_wrapper(in) ? ", packed by " : "", input_wrapper(in));
 }
 
+const char *exchange_title(const char *path)
+{
+	struct input *in;
+	struct err e;
+	enum exchange_format format = EXCHANGE_ANY;
+	if (input_open(path, &in, &e))
+		return NULL;
+	bool is_known = !detect(in, &format, &e);
+	input_close(in);
+	return is_known ? formats[format].info.title : NULL;
+}
+
 /* ---- reading ---------------------------------------------------------------------------------- */
 
 struct watch {

@@ -51,6 +51,9 @@ struct exchange_options {
 enum neap_err exchange_import(const char *path, int fd, const char *out_path,
 			      const struct exchange_options *o, struct err *e);
 
+/* exchange_title - whose format a file has: "valgrind's massif"; NULL: none that neap reads, or it cannot be read. */
+const char *exchange_title(const char *path);
+
 /*
  * exchange_open - a profile from a file of neap or of any other tool; in place of profile_open.
  * A foreign file is imported into an unnamed file in memory.  *out has the name of the original.

@@ -61,9 +61,7 @@ static enum neap_err check_magic(const uint8_t *data, size_t bytes, const char *
 	if (bytes >= FILE_MAGIC_BYTES && !memcmp(data + 1, "NEAP", 4))
 		return err_corrupt(e, "'%s' was damaged by a transfer as text; copy it as binary",
 				   name);
-	return err_corrupt(
-		e, "'%s' is not a neap profile; neap import makes one of what other tools write",
-		name);
+	return err_corrupt(e, "'%s' is not a neap profile", name);
 }
 
 enum neap_err file_header_check(const void *data, size_t bytes, const char *name, size_t *bytes_out,

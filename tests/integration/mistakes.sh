@@ -67,8 +67,11 @@ rm home/.config/neap/config
 head -c 9 a.neap >short
 says 3 "'empty' is empty, not a neap profile" info --dump empty
 says 3 "'short' is cut inside its header" info --dump short
-says 3 "is not a neap profile; neap import makes one of what other tools write" info "$srcdir_abs/tests/exchange/peak.massif"
-says 3 "is not a neap profile; neap import makes one" symbolize "$srcdir_abs/tests/exchange/peak.massif"
+massif=$srcdir_abs/tests/exchange/peak.massif
+for command in info "info --dump" "info --check" symbolize; do
+	# shellcheck disable=SC2086 # a command and its option
+	says 3 "it comes from valgrind's massif; neap import makes a profile of it" $command "$massif"
+done
 says 1 "'a.neap' is a profile of neap already: there is nothing to import" import -o c.neap a.neap
 gzip -c a.neap >a.neap.gz
 says 3 "'a.neap.gz' is a profile of neap packed by gzip; unpack it first" report a.neap.gz

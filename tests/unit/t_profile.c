@@ -591,8 +591,7 @@ Test(reader, says_why_a_file_is_no_profile)
 		const char *text;
 	} files[] = {
 		{"", 0, "'f' is empty, not a neap profile"},
-		{"#!/bin/sh\n", 10,
-		 "'f' is not a neap profile; neap import makes one of what other tools write"},
+		{"#!/bin/sh\n", 10, "'f' is not a neap profile"},
 		{"\x89NEAP\n\x1a\x01", 8,
 		 "'f' was damaged by a transfer as text; copy it as binary"},
 		{"\x09NEAP\r\n\x1a", 8, "'f' was damaged by a transfer as text; copy it as binary"},
