@@ -3,6 +3,8 @@
 
 #include "tui/browser_priv.h"
 
+#include "src/base/fmt.h"
+#include "src/base/mem.h"
 #include "tui/bookmarks.h"
 #include "tui/help.h"
 #include "tui/prompt.h"
@@ -16,6 +18,19 @@ static void find_again(struct browser *b, bool is_back)
 		browser_say(b, ROLE_WARNING, "'%s' is in no row here", b->find);
 }
 
+/* What is copied may be pasted into a shell: names have no ends of lines in it, and no escapes. */
+static void put_row(struct browser *b, const struct view *v, struct buf *out)
+{
+	struct buf row = {0};
+	v->row_text(browser_self(b), b, &row);
+	size_t cap = 3 * row.count_bytes + 1;
+	char *safe = row.has_failed ? NULL : mem_alloc(cap);
+	if (safe && row.count_bytes)
+		buf_puts(out, fmt_safe(safe, cap, row.data, row.count_bytes, b->names.is_utf8));
+	mem_free(safe);
+	buf_release(&row);
+}
+
 static void copy(struct browser *b, bool is_command)
 {
 	const struct view *v = browser_view(b);
@@ -26,7 +41,7 @@ static void copy(struct browser *b, bool is_command)
 	if (is_command && !query.has_failed)
 		model_command(&b->model, query.data, &b->clipboard);
 	else if (v->row_text && !is_command)
-		v->row_text(browser_self(b), b, &b->clipboard);
+		put_row(b, v, &b->clipboard);
 	buf_release(&query);
 	if (!b->clipboard.count_bytes || b->clipboard.has_failed)
 		return;

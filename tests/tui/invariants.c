@@ -249,9 +249,22 @@ static const char *wrong_rows(const struct model *m)
 	return NULL;
 }
 
+/* It may be pasted into a shell. */
+static const char *wrong_copy(const struct buf *clipboard)
+{
+	for (size_t i = 0; i < clipboard->count_bytes && !clipboard->has_failed; i++) {
+		unsigned char c = (unsigned char)clipboard->data[i];
+		if (c < 0x20 || c == 0x7f)
+			return say("byte %02x is copied: %.1000s", c, clipboard->data);
+	}
+	return NULL;
+}
+
 const char *invariants_broken(struct browser *b)
 {
 	const char *wrong = wrong_grid(&b->grid);
+	if (!wrong)
+		wrong = wrong_copy(&b->clipboard);
 	if (!wrong)
 		wrong = wrong_query(&b->model);
 	return wrong ? wrong : wrong_rows(&b->model);
