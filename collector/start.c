@@ -20,8 +20,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#define MEET_WAIT_MS 5000
-#define LOOK_MS      100
+#define MEET_WAIT_MS    5000
+#define STOPPED_WAIT_MS 1000 /* it may go on soon */
+#define LOOK_MS         100
 #ifndef MADV_WIPEONFORK
 #define MADV_WIPEONFORK 18
 #endif
@@ -77,7 +78,7 @@ static char state_of(uint32_t pid)
 	return state;
 }
 
-/* Was the recorder stopped, by a terminal or a debugger?  Then nobody is to wait for it. */
+/* Was the recorder stopped, by a terminal or a debugger?  Then nobody is to wait for long. */
 static bool is_peer_stopped(long fd)
 {
 	struct ucred peer = {0};
@@ -91,13 +92,16 @@ static bool is_peer_stopped(long fd)
 static bool has_answered(long fd)
 {
 	struct pollfd p = {.fd = (int)fd, .events = POLLIN};
-	for (int waited_ms = 0; waited_ms < MEET_WAIT_MS; waited_ms += LOOK_MS) {
+	int stopped_ms = 0;
+	for (int waited_ms = 0; waited_ms < MEET_WAIT_MS && stopped_ms < STOPPED_WAIT_MS;) {
 		long n;
 		do
 			n = nc_syscall3(SYS_poll, (long)&p, 1, LOOK_MS);
 		while (n == -4); /* EINTR */
-		if (n || is_peer_stopped(fd))
+		if (n)
 			return n == 1;
+		waited_ms += LOOK_MS;
+		stopped_ms = is_peer_stopped(fd) ? stopped_ms + LOOK_MS : 0;
 	}
 	return false;
 }
