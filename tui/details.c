@@ -187,7 +187,7 @@ static unsigned draw_threads(struct browser *b, const struct area *a, unsigned r
 
 void details_draw(struct browser *b, const struct area *a, const struct details *d)
 {
-	char bytes[FMT_BYTES], count[FMT_BYTES], share[FMT_BYTES];
+	char bytes[FMT_BYTES], count[FMT_THINGS_BYTES], share[FMT_BYTES];
 	unsigned row = 0;
 	if (d->has_frame)
 		row = draw_frame(b, a, row, &d->frame);
@@ -195,8 +195,8 @@ void details_draw(struct browser *b, const struct area *a, const struct details 
 		    fmt_bytes(bytes, sizeof bytes, d->total_bytes),
 		    fmt_pct(share, sizeof share, (double)d->total_bytes, (double)d->base_bytes));
 	if (d->has_blocks)
-		area_printf(a, row++, 0, look(ROLE_TEXT), "in %s %s",
-			    fmt_count(count, sizeof count, d->blocks), show_blocks_word(d->blocks));
+		area_printf(a, row++, 0, look(ROLE_TEXT), "in %s",
+			    fmt_things(count, sizeof count, d->blocks, "block"));
 	if (d->has_blocks && d->blocks > 0)
 		area_printf(a, row++, 0, look(ROLE_TEXT), "mean %s",
 			    fmt_bytes(bytes, sizeof bytes, d->total_bytes / d->blocks));

@@ -49,14 +49,13 @@ static const struct query_result *run(struct browser *b, struct compose c)
 
 static void say(struct browser *b, const struct chip *c, const struct query_result *r)
 {
-	char rows[FMT_BYTES], bytes[FMT_BYTES], part[160];
+	char rows[FMT_THINGS_BYTES], bytes[FMT_BYTES], part[160];
 	size_t total = result_column(r, r->is_signed ? "delta" : "total");
 	const char *text = strncmp(c->text, "where ", 6) ? c->text : c->text + 6;
 	fmt_elide(part, sizeof part, text, PART_COLS, grid_is_utf8(&b->grid));
 	int64_t count = rows_of(r);
-	snprintf(b->emptied.text, sizeof b->emptied.text, "without %s there %s %s row%s, %s", part,
-		 count == 1 ? "is" : "are", fmt_count(rows, sizeof rows, count),
-		 count == 1 ? "" : "s",
+	snprintf(b->emptied.text, sizeof b->emptied.text, "without %s there %s %s, %s", part,
+		 count == 1 ? "is" : "are", fmt_things(rows, sizeof rows, count, "row"),
 		 fmt_bytes(bytes, sizeof bytes, result_value(r, SIZE_MAX, total)));
 }
 

@@ -129,7 +129,7 @@ static bool put_query(const struct browser *b, struct buf *out)
 static void count_blocks(struct browser *b, const char *text, struct query_result *r)
 {
 	struct prompt *p = b->prompt;
-	char rows[FMT_BYTES];
+	char rows[FMT_THINGS_BYTES];
 	struct buf sum = {0};
 	size_t total = result_column(r, r->is_signed ? "delta" : "total");
 	size_t count = result_column(r, "count");
@@ -138,9 +138,8 @@ static void count_blocks(struct browser *b, const char *text, struct query_resul
 		show_put_sum(&sum, result_value(r, SIZE_MAX, total), result_knows(r, count),
 			     result_value(r, SIZE_MAX, count));
 	if (p->kind == PROMPT_QUERY)
-		buf_printf(&sum, "%s%s row%s", sum.count_bytes ? ", " : "",
-			   fmt_count(rows, sizeof rows, (int64_t)r->row_count),
-			   r->row_count == 1 ? "" : "s");
+		buf_printf(&sum, "%s%s", sum.count_bytes ? ", " : "",
+			   fmt_things(rows, sizeof rows, (int64_t)r->row_count, "row"));
 	if (!sum.has_failed && sum.count_bytes)
 		snprintf(p->preview, sizeof p->preview, "%s", sum.data);
 	buf_release(&sum);

@@ -53,7 +53,7 @@ const char *show_count_words(char *dst, size_t cap, int64_t count)
 
 const char *show_blocks_word(int64_t count)
 {
-	return count == 1 || count == -1 ? "block" : "blocks";
+	return count == 1 ? "block" : "blocks";
 }
 
 const char *show_share(char *dst, size_t cap, double part, double whole)
@@ -93,11 +93,10 @@ const char *show_cell(char *dst, size_t cap, const struct result_cell *cell, enu
 
 void show_put_sum(struct buf *out, int64_t bytes, bool has_blocks, int64_t blocks)
 {
-	char text[FMT_BYTES];
+	char text[FMT_THINGS_BYTES];
 	buf_puts(out, fmt_bytes(text, sizeof text, bytes));
 	if (has_blocks)
-		buf_printf(out, " in %s %s", fmt_count(text, sizeof text, blocks),
-			   show_blocks_word(blocks));
+		buf_printf(out, " in %s", fmt_things(text, sizeof text, blocks, "block"));
 }
 
 size_t show_fitting(const char *text, size_t bytes, unsigned cols)

@@ -18,7 +18,7 @@ const char *show_bytes(char *dst, size_t cap, int64_t bytes);
 const char *show_count(char *dst, size_t cap, int64_t count);
 /* show_count_words - the same in a sentence: "12.1 k", "1.3 M". */
 const char *show_count_words(char *dst, size_t cap, int64_t count);
-/* show_blocks_word - "block" or "blocks", behind a number of them. */
+/* show_blocks_word - "block" or "blocks", behind a number of them in few columns; else fmt_things. */
 const char *show_blocks_word(int64_t count);
 /* show_share - "47.5%", or "" if there is no whole. */
 const char *show_share(char *dst, size_t cap, double part, double whole);

@@ -69,10 +69,9 @@ const char *time_show(const struct time_view *t, char *dst, size_t cap, int64_t 
 /* "1.3 M blocks", "42.1 MiB", "42.1 MiB/s". */
 void time_put(const struct time_view *t, int64_t value, struct buf *out)
 {
-	char text[FMT_BYTES];
+	char text[FMT_THINGS_BYTES];
 	if (t->measured == LIVE_BLOCKS)
-		buf_printf(out, "%s %s", fmt_count(text, sizeof text, value),
-			   show_blocks_word(value));
+		buf_puts(out, fmt_things(text, sizeof text, value, "block"));
 	else
 		buf_printf(out, "%s%s", fmt_bytes(text, sizeof text, value),
 			   t->measured == ALLOCATED_BYTES ? "/s" : "");
