@@ -141,8 +141,9 @@ void layers_legend(struct chart *c, double top_px)
 	char class[16];
 	double width = (RIGHT_PX - LEFT_PX) / LEGEND_COLUMNS;
 	for (size_t l = 0; l < c->s->layer_count; l++) {
-		double x = LEFT_PX + (double)(l % LEGEND_COLUMNS) * width;
-		double y = top_px + (double)(l / LEGEND_COLUMNS) * LEGEND_ROW_PX;
+		size_t row = l / LEGEND_COLUMNS, column = l % LEGEND_COLUMNS;
+		double x = LEFT_PX + (double)column * width;
+		double y = top_px + (double)row * LEGEND_ROW_PX;
 		buf_printf(c->out,
 			   "<g class=\"legend %s\"><rect x=\"%.1f\" y=\"%.1f\" width=\"%.0f\" "
 			   "height=\"%.0f\"/><text x=\"%.1f\" y=\"%.1f\">",
