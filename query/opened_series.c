@@ -21,6 +21,7 @@ struct classing {
 	uint32_t *class_of;    /* by cohort: index of the row; GROUP_NONE: not in the query */
 	uint32_t first, count; /* rows; class `count` is all that is in no row */
 	double *area;          /* [count + 1] */
+	int64_t *end_bytes;    /* the same: what only the last snapshot saw has no area */
 	uint32_t *series_of;   /* [count + 1] */
 };
 
@@ -160,6 +161,7 @@ static void add_area(struct classing *cl, void *arg, const struct change *c)
 	uint64_t at_ns = graph_snap_time(cl->file->g, c->snap);
 	if (*end_ns > at_ns)
 		cl->area[c->class] += (double)c->bytes * (double)(*end_ns - at_ns);
+	cl->end_bytes[c->class] += c->bytes;
 }
 
 static void add_value(struct classing *cl, void *arg, const struct change *c)
@@ -176,6 +178,7 @@ static void add_value(struct classing *cl, void *arg, const struct change *c)
 
 struct ranked {
 	double area;
+	int64_t end_bytes;
 	uint32_t class;
 };
 
@@ -184,6 +187,8 @@ static int compare_areas(const void *a, const void *b)
 	const struct ranked *x = a, *y = b;
 	if (x->area != y->area)
 		return x->area > y->area ? -1 : 1;
+	if (x->end_bytes != y->end_bytes)
+		return x->end_bytes > y->end_bytes ? -1 : 1;
 	return (x->class > y->class) - (x->class < y->class);
 }
 
@@ -193,8 +198,9 @@ static bool choose(struct classing *cl, size_t most, struct query_series *out)
 	struct ranked *order = mem_array(cl->count + 1u, sizeof *order);
 	size_t count = 0;
 	for (uint32_t i = 0; order && i < cl->count; i++) {
-		if (cl->area[i] > 0 && cl->q->group_of_row[cl->first + i] != GROUP_NONE)
-			order[count++] = (struct ranked){cl->area[i], i};
+		bool was_seen = cl->area[i] > 0 || cl->end_bytes[i] > 0;
+		if (was_seen && cl->q->group_of_row[cl->first + i] != GROUP_NONE)
+			order[count++] = (struct ranked){cl->area[i], cl->end_bytes[i], i};
 	}
 	size_t kept = count < most ? count : most;
 	out->rows = mem_array(kept + 1, sizeof *out->rows);
@@ -239,8 +245,9 @@ static enum neap_err count_up(struct classing *cl, size_t most, struct query_ser
 {
 	uint64_t end_ns = graph_end_time(cl->file->g);
 	cl->area = mem_zarray(cl->count + 1u, sizeof *cl->area);
+	cl->end_bytes = mem_zarray(cl->count + 1u, sizeof *cl->end_bytes);
 	cl->series_of = mem_array(cl->count + 1u, sizeof *cl->series_of);
-	if (!cl->area || !cl->series_of)
+	if (!cl->area || !cl->end_bytes || !cl->series_of)
 		return exec_no_memory(&cl->q->x);
 	each_change(cl, add_area, &end_ns);
 	out->tick_count = (size_t)graph_last_snap(cl->file->g) + 1;
@@ -285,6 +292,7 @@ enum neap_err query_opened_series(struct query_opened *q, size_t class_most,
 		code = count_up(&cl, class_most, out);
 	mem_free(cl.class_of);
 	mem_free(cl.area);
+	mem_free(cl.end_bytes);
 	mem_free(cl.series_of);
 	if (code)
 		query_series_release(out);
