@@ -388,7 +388,7 @@ void result_flat_free(struct result_flat *flat); /* NULL is fine */
 bool flat_value(const struct graph_sum *self, const struct graph_sum *total, int64_t base_bytes,
 		enum ast_column c, struct result_cell *out);
 
-/* Results (exec_result.c, exec_time.c).  Rows are gathered and copied to the result at the end. */
+/* Results (exec_result.c, exec_time.c, exec_classes.c).  Rows are gathered and copied to the result at the end. */
 struct gathered {
 	struct result_row *rows;
 	struct result_cell *cells;

@@ -281,20 +281,25 @@ Test(exchange_out, charts_put_the_exact_peak_between_the_snapshots)
 static const struct export_point layer_points[] = {{1000000000, 30}, {2000000000, 40}};
 static const int64_t layer_values[2][2] = {{20, 40}, {10, 0}};
 
+/* Two layers over both points. */
+static struct export_series layered(const struct export_layer layers[2])
+{
+	return (struct export_series){.name = "total over time",
+				      .unit = EXPORT_BYTES,
+				      .points = layer_points,
+				      .point_count = 2,
+				      .layers = layers,
+				      .layer_count = 2,
+				      .end_ns = 2000000000};
+}
+
 Test(exchange_out, layers_of_a_chart_stand_on_each_other_and_meet_at_the_peak)
 {
 	const struct export_layer layers[] = {{"a<b>&\"c\"", layer_values[0], 60, false},
 					      {"all others", layer_values[1], 20, true}};
-	const struct export_series s = {.name = "total over time",
-					.unit = EXPORT_BYTES,
-					.points = layer_points,
-					.point_count = 2,
-					.layers = layers,
-					.layer_count = 2,
-					.end_ns = 2000000000,
-					.has_peak = true,
-					.has_peak_value = true,
-					.peak = {1500000000, 80}};
+	struct export_series s = layered(layers);
+	s.has_peak = s.has_peak_value = true;
+	s.peak = (struct export_point){1500000000, 80};
 	cr_assert_eq(export_chart(&about, &s, &out, &e), NEAP_OK);
 	/* Up along the top, back along the bottom, which is the top of the layer below. */
 	expect("<g class=\"layer la\" data-values=\"20 "
@@ -315,14 +320,8 @@ Test(exchange_out, layers_of_a_difference_are_lines)
 	static const int64_t fell[2] = {-60, -10};
 	const struct export_layer layers[] = {{"grew", layer_values[0], 0, false},
 					      {"fell", fell, 0, false}};
-	const struct export_series s = {.name = "total over time",
-					.unit = EXPORT_BYTES,
-					.points = layer_points,
-					.point_count = 2,
-					.layers = layers,
-					.layer_count = 2,
-					.end_ns = 2000000000,
-					.is_signed = true};
+	struct export_series s = layered(layers);
+	s.is_signed = true;
 	cr_assert_eq(export_chart(&about, &s, &out, &e), NEAP_OK);
 	expect("<title>fell</title><path class=\"layer-line\" d=\"M 632.00 ");
 	expect(">-60 B</text>"); /* the axis reaches down to it */
